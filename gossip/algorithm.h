@@ -35,14 +35,14 @@ struct ProgramUse {
 };
 
 /// The program takes its own steps with its own gradients, which no other peer sees.
-inline constexpr ProgramUse whole_steps{
-    ProgramUse::Turns::gradient_and_step, ProgramUse::Gradients::kept, false};
+inline constexpr ProgramUse whole_steps{ProgramUse::Turns::gradient_and_step,
+                                        ProgramUse::Gradients::kept, false};
 /// As whole_steps, with an exchange of models after each gradient.
-inline constexpr ProgramUse split_steps{
-    ProgramUse::Turns::gradient_then_step, ProgramUse::Gradients::kept, false};
+inline constexpr ProgramUse split_steps{ProgramUse::Turns::gradient_then_step,
+                                        ProgramUse::Gradients::kept, false};
 /// The program takes steps by gradients that the method has computed.
-inline constexpr ProgramUse changed_gradients{
-    ProgramUse::Turns::gradient_then_step, ProgramUse::Gradients::written, false};
+inline constexpr ProgramUse changed_gradients{ProgramUse::Turns::gradient_then_step,
+                                              ProgramUse::Gradients::written, false};
 
 /// Names of the values, as in `grapevine algorithms --json`.
 std::string_view name_of(ProgramUse::Turns turns);

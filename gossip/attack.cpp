@@ -130,8 +130,8 @@ void craft(Peer& me, const std::vector<PeerId>& honest) {
     const std::vector<float> theirs = values_of(me, me.replica.vector("theirs", neighbor.peer));
     Values lie(theirs.size());
     for (std::size_t k = 0; k < lie.size(); ++k)
-      lie[k] = lies[setup.attack.kind](
-          sight, k, static_cast<double>(theirs[k]), setup.attack.strength, rng);
+      lie[k] = lies[setup.attack.kind](sight, k, static_cast<double>(theirs[k]),
+                                       setup.attack.strength, rng);
     keep(me, me.replica.vector("lie", neighbor.peer), lie);
   }
   keep(me, Vector::x, sight.mean);

@@ -39,8 +39,8 @@ void send_on(Peer& me, Payload out, std::uint32_t microbatch, std::uint64_t mini
 void send_back(Peer& me, Payload in, std::uint32_t microbatch, std::uint64_t minibatch) {
   const StagePlan& stage = *me.plan.stage;
   if (in)
-    me.send(
-        stage.from(microbatch), Kind::activation_gradient, std::move(in), microbatch, minibatch);
+    me.send(stage.from(microbatch), Kind::activation_gradient, std::move(in), microbatch,
+            minibatch);
 }
 
 std::shared_ptr<Buffer> buffer_of(Peer& me, std::size_t floats) {
@@ -106,10 +106,8 @@ void take_columns(const Buffer& whole, PeerId member, std::size_t rows, Buffer& 
 void add_up(const Payloads& all, Buffer& sum) {
   std::ranges::copy(all.front()->floats(), sum.floats().begin());
   for (std::size_t k = 1; k < all.size(); ++k)
-    std::ranges::transform(
-        sum.floats(), all[k]->floats(), sum.floats().begin(), [](float a, float b) {
-          return a + b;
-        });
+    std::ranges::transform(sum.floats(), all[k]->floats(), sum.floats().begin(),
+                           [](float a, float b) { return a + b; });
 }
 
 Task<Payload> joined(Peer& me, Turn turn, Payload own) {

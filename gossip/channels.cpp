@@ -11,8 +11,8 @@ std::string objection_to(const std::vector<Channel>& channels) {
   for (auto channel = channels.begin(); channel != channels.end(); ++channel) {
     const auto number = static_cast<unsigned>(channel->kind);
     if (!is_channel(channel->kind) || number >= end)
-      return fmt::format(
-          "a channel has messages of kind {}: take one from 16 to {}", number, end - 1);
+      return fmt::format("a channel has messages of kind {}: take one from 16 to {}", number,
+                         end - 1);
     const auto alike = [&](const Channel& other) { return other.kind == channel->kind; };
     if (std::any_of(channels.begin(), channel, alike))
       return fmt::format(

@@ -93,8 +93,7 @@ Task<Payload> PeerCore::encode(Vector v, Range r, std::optional<Codec> codec) {
   const auto write = [&] {
     codec ? replica.encode(*codec, v, r, *out) : replica.snapshot(v, r, *out);
   };
-  co_await compute((codec ? 2.0 : 1.0) * static_cast<double>(r.count),
-                   write,
+  co_await compute((codec ? 2.0 : 1.0) * static_cast<double>(r.count), write,
                    codec ? Activity::code : Activity::mix);
   co_return out;
 }

@@ -71,13 +71,12 @@ std::vector<EdgeEnd> Exchange::ends() const {
 
 float Exchange::weight(std::size_t k, const Message& theirs) const {
   const Edge& edge = edges_[k];
-  const float w = self_.rules.weight(self_.plan,
-                                     {.peer = self_.neighbors[k].peer,
-                                      .two_way = self_.neighbors[k].two_way,
-                                      .weight = edge.weight,
-                                      .round = edge.join.ours().value_or(pace_.clock()),
-                                      .degree = edge.degree,
-                                      .theirs_degree = theirs.degree});
+  const float w = self_.rules.weight(self_.plan, {.peer = self_.neighbors[k].peer,
+                                                  .two_way = self_.neighbors[k].two_way,
+                                                  .weight = edge.weight,
+                                                  .round = edge.join.ours().value_or(pace_.clock()),
+                                                  .degree = edge.degree,
+                                                  .theirs_degree = theirs.degree});
   return static_cast<float>(self_.plan.traffic.step) * w;
 }
 
@@ -95,15 +94,8 @@ void Exchange::settle(std::size_t k, const Message& theirs, float w) {
   if (!neighbor.two_way) return;
   Edge& edge = edges_[k];
   Payload& ours = edge.sent[edge.settled];
-  self_.journal.settled({neighbor.peer,
-                         edge.number,
-                         edge.settled,
-                         w,
-                         ours,
-                         theirs.payload,
-                         bound(k, theirs),
-                         edge.told_anew,
-                         edge.heard_anew});
+  self_.journal.settled({neighbor.peer, edge.number, edge.settled, w, ours, theirs.payload,
+                         bound(k, theirs), edge.told_anew, edge.heard_anew});
   ours.reset();
   if (edge.settled == 0) {
     const Round now = *edge.join.ours();
@@ -457,8 +449,8 @@ bool Exchange::fits(std::size_t k, const Message& message) const {
   const Neighbor& neighbor = self_.neighbors[k];
   if (!neighbor.sends || !message.payload || message.part >= flows_.parts()) return false;
   if (clipping_.on() && !(message.bound >= 0)) return false;
-  return is_payload(
-      self_.plan.traffic.codec, *message.payload, flows_.piece(message.part).range.count);
+  return is_payload(self_.plan.traffic.codec, *message.payload,
+                    flows_.piece(message.part).range.count);
 }
 
 }  // namespace gv

@@ -66,8 +66,8 @@ Task<bool> go_round(Peer& me, const Group& group, std::vector<Block>& blocks) {
   const auto n = static_cast<PeerId>(group.size());
   const PeerId rank = rank_in(group, me.plan.id);
   for (PeerId hop = 0; hop + 1 < n; ++hop) {
-    me.send_next(
-        group[ring_next(rank, n)], Kind::gather, payload_of(me, blocks[(rank + n - hop) % n]));
+    me.send_next(group[ring_next(rank, n)], Kind::gather,
+                 payload_of(me, blocks[(rank + n - hop) % n]));
     Block& next = blocks[(rank + 2 * n - hop - 1) % n];
     const Numbers heard =
         co_await hear(me, group[ring_previous(rank, n)], Kind::gather, next.size());

@@ -24,8 +24,7 @@ std::string objection_to_second_momentum(const Setup& setup,
   return fmt::format(
       "{} brings its own momentum: take `train.optimizer: {{ kind: sgd }}` without momentum, and "
       "set {}",
-      kind,
-      by);
+      kind, by);
 }
 
 std::string objection_to_other_steps(const Setup& setup, std::string_view kind) {
@@ -56,8 +55,7 @@ std::string objection_to_delay(const Setup& setup, std::string_view kind) {
     return fmt::format(
         "the `delay` of {} is in inner steps, and a round has {}: take as many at most, or more "
         "train.local_steps",
-        kind,
-        setup.local_steps);
+        kind, setup.local_steps);
   if (delay > 0 && !setup.own_steps.empty())
     return fmt::format(
         "{} counts its `delay` in inner steps, which all take alike: give a number of "

@@ -29,8 +29,8 @@ Task<> Peer::train_supplied(Supplied work) {
     };
     Lane lane = Lane::home;
     if (work == Supplied::gradient_beside) lane = co_await freeze();
-    co_await compute(
-        replica.gradient_flops() + (steps ? step_flops() : 0), job, Activity::compute, lane);
+    co_await compute(replica.gradient_flops() + (steps ? step_flops() : 0), job, Activity::compute,
+                     lane);
     reports_.add_loss(loss.value_or(unknown_figure()), 1);
   }
   if (loss) co_return;

@@ -34,6 +34,5 @@ std::string add_algorithms(std::span<const AlgorithmRow* const> rows);
   const gv::AlgorithmRow* const grapevine_plugin_rows[] = {__VA_ARGS__};                  \
   }                                                                                       \
   extern "C" __attribute__((visibility("default"))) const gv::Plugin grapevine_plugin = { \
-      "grapevine plug-in of sources " GRAPEVINE_SOURCES,                                  \
-      grapevine_plugin_rows,                                                              \
+      "grapevine plug-in of sources " GRAPEVINE_SOURCES, grapevine_plugin_rows,           \
       sizeof(grapevine_plugin_rows) / sizeof(grapevine_plugin_rows[0])};

@@ -224,8 +224,7 @@ std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup) {
     return fmt::format(
         "{} neither averages pair by pair nor sums what all peers give, which is what clipping "
         "bounds: {}",
-        row.kind,
-        others);
+        row.kind, others);
   const Traffic traffic = row.traffic != nullptr ? row.traffic(setup) : Traffic{};
   if (traffic.clip > 0)
     return fmt::format("{} clips already, by its own `tau`: {}", row.kind, others);
@@ -233,14 +232,12 @@ std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup) {
     return fmt::format(
         "{} averages a few coordinates in each round, and clipping bounds how far whole models are "
         "apart: {}",
-        row.kind,
-        others);
+        row.kind, others);
   if (!moves_what_it_carries(traffic))
     return fmt::format(
         "{} moves other vectors than the models that travel, and clipping one of "
         "them alone would part the others from it: {}",
-        row.kind,
-        others);
+        row.kind, others);
   if (setup.clip == 0.0 && traffic.codec)
     return "`auto` looks at what travels as floats, and a codec writes it in others: leave out "
            "`codec`, or give `clip` a length";
@@ -253,10 +250,7 @@ std::string objection_to_chains(const AlgorithmRow& row, const Setup& setup) {
     return fmt::format(
         "{}{}{} cannot run on parts of a model: it does not act on each coordinate alone, or "
         "exchanges before and after a gradient: {}",
-        row.kind,
-        row.order.empty() ? "" : " with order ",
-        row.order,
-        others);
+        row.kind, row.order.empty() ? "" : " with order ", row.order, others);
   if (setup.clip)
     return "`robust.clip` measures whole models, and a stage has a part of one: leave it out";
   if (setup.attackers > 0)

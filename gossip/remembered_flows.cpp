@@ -14,15 +14,12 @@ std::string objection_to_remembered_flows(const Setup& setup,
         "{} takes the steps back in which the peers' gradients differ, and `{}` gives each peer "
         "steps of its own size, which pulls the models away from the optimum: take "
         "`train.optimizer: {{ kind: sgd }}`, or `{}`",
-        kind,
-        setup.optimizer.kind,
-        instead.of_adam);
+        kind, setup.optimizer.kind, instead.of_adam);
   if (setup.scheduled)
     return fmt::format(
         "{} remembers what flowed under one W, and this topology has another one in every round: "
         "take a fixed topology, such as `ring` with `weights: lazy`, or `{}`",
-        kind,
-        instead.of_schedule);
+        kind, instead.of_schedule);
   return "";
 }
 
@@ -32,10 +29,7 @@ std::string objection_to_lambda_n(std::string_view kind, const MixingMatrix* w, 
   return fmt::format(
       "{} diverges when lambda_n <= {}, and this W has lambda_n = {:.4g}: take `weights: lazy`, "
       "which is (I + W) / 2{}",
-      kind,
-      limit.says,
-      *least,
-      limit.beside);
+      kind, limit.says, *least, limit.beside);
 }
 
 std::optional<double> least_eigenvalue(const MixingMatrix* w, double step) {

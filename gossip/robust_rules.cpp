@@ -117,18 +117,14 @@ std::string aggregate_objection(const Setup& setup, std::size_t count) {
     return fmt::format(
         "{} compares distances between whole vectors, but each of these {} servers has only a "
         "part: take `servers: 1`, or `aggregate: trimmed-mean`",
-        word,
-        setup.servers);
+        word, setup.servers);
   const std::size_t liars = liars_of(setup);
   const std::size_t least = 2 * liars + (rule == Aggregate::krum ? 3 : 1);
   if (count >= least) return "";
   return fmt::format(
       "with `liars: {}` {} needs at least {} contributions a round, and here are {}: take fewer "
       "`liars`",
-      liars,
-      word,
-      least,
-      count);
+      liars, word, least, count);
 }
 
 Task<bool> aggregate(Peer& me, Vector v, std::map<PeerId, Payload> came) {

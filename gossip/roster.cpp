@@ -27,8 +27,8 @@ void Roster::blame(std::size_t k) {
   if (entry.struck == self_.round) return;
   entry.struck = self_.round;
   if (++entry.strikes > self_.plan.strikes) return;  // it was logged often enough
-  self_.journal.note(event::NotFiniteCame{
-      self_.round, self_.neighbors[k].peer, entry.strikes, self_.plan.strikes});
+  self_.journal.note(event::NotFiniteCame{self_.round, self_.neighbors[k].peer, entry.strikes,
+                                          self_.plan.strikes});
 }
 
 void Roster::quarantine(std::size_t k) {

@@ -101,8 +101,8 @@ std::vector<Channel> queue_channels(const Setup& setup, std::size_t d) {
 
 std::vector<Channel> asking_channels(const Setup& setup, std::size_t d) {
   std::vector<Channel> both = queue_channels(setup, d);
-  both[0].fits = [n = setup.peers, vector = both[0].fits](
-                     PeerId from, std::uint32_t part, std::size_t bytes) {
+  both[0].fits = [n = setup.peers, vector = both[0].fits](PeerId from, std::uint32_t part,
+                                                          std::size_t bytes) {
     return part == 1 ? from < n && bytes == 0 : vector(from, part, bytes);
   };
   return both;
@@ -403,8 +403,8 @@ std::vector<Channel> succession_channels(const Setup& setup, std::size_t d) {
   const std::size_t shortest = d / setup.servers * sizeof(float);
   pushes.most_bytes = std::max(pushes.most_bytes, longest);
   pushes.most_waiting = 4;  // a push, the model and the push again, and the next
-  pushes.fits = [=, n = setup.peers, vector = pushes.fits](
-                    PeerId from, std::uint32_t part, std::size_t bytes) {
+  pushes.fits = [=, n = setup.peers, vector = pushes.fits](PeerId from, std::uint32_t part,
+                                                           std::size_t bytes) {
     if (part != model_part) return vector(from, part, bytes);
     return from < n && (bytes == longest || bytes == shortest);
   };

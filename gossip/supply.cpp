@@ -119,8 +119,8 @@ Task<> serve_samples(Peer& me) {
     const std::uint64_t number = next.message->number;
     Payload samples;
     const auto pack = [&] { samples = me.plan.samples_for(from, number); };
-    co_await me.compute(
-        static_cast<double>(me.plan.setup->most_samples_bytes), pack, Activity::compute);
+    co_await me.compute(static_cast<double>(me.plan.setup->most_samples_bytes), pack,
+                        Activity::compute);
     // A successor counts again, and would take the number for that of its own question.
     if (samples && next.message->life == me.life(from))
       me.send(from, Kind::samples, samples, 0, number);

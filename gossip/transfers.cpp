@@ -49,10 +49,8 @@ std::string Transfers::objection(const VerbCall& call) const {
   for (const Neighbor& neighbor : self_.neighbors)
     if (neighbor.peer < trainers) linked.push_back(neighbor.peer);
   if (call.root >= trainers || !self_.find(call.root))
-    return fmt::format("peer {} has no link with peer {}; its links lead to: {}",
-                       self_.plan.id,
-                       call.root,
-                       fmt::join(linked, ", "));
+    return fmt::format("peer {} has no link with peer {}; its links lead to: {}", self_.plan.id,
+                       call.root, fmt::join(linked, ", "));
   return objection_to(call, trainers);
 }
 
@@ -148,8 +146,7 @@ bool Transfers::take_piece(std::size_t k, const Message& message, const VerbWord
     return false;
   if (length > 0)
     std::memcpy(call.data.data() + call.word.begin(message.part),
-                message.payload->data() + verb_word_bytes,
-                length);
+                message.payload->data() + verb_word_bytes, length);
   if (++way.done == call.word.pieces()) finish(way, {.data = std::move(call.data)});
   ask(k);
   return true;

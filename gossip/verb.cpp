@@ -83,11 +83,11 @@ std::size_t bytes_of(VerbType type) {
 std::string objection_to(const VerbCall& call, PeerId trainers) {
   const bool floats = call.type == VerbType::float32 || call.type == VerbType::float64;
   if (call.data.size() % bytes_of(call.type) != 0)
-    return fmt::format(
-        "{} bytes are no whole number of elements of {}", call.data.size(), bytes_of(call.type));
+    return fmt::format("{} bytes are no whole number of elements of {}", call.data.size(),
+                       bytes_of(call.type));
   if (call.op == VerbOp::broadcast && call.root >= trainers)
-    return fmt::format(
-        "the root is peer {}, and those that train are 0 to {}", call.root, trainers - 1);
+    return fmt::format("the root is peer {}, and those that train are 0 to {}", call.root,
+                       trainers - 1);
   if (call.op == VerbOp::sum && call.type == VerbType::bytes)
     return "bytes without a type have no sum";
   if ((call.op == VerbOp::mean || call.op == VerbOp::neighbor_average) && !floats)

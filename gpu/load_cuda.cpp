@@ -64,8 +64,8 @@ std::unique_ptr<Replica> make_cuda_replica(const NeuralNetwork& network,
     throw CudaError("[gpu] there is no CUDA device " + std::to_string(place.number) +
                     ": this machine has " + std::to_string(status.devices.size()) +
                     ", numbered from 0");
-  return loaded().plugin->make_replica(
-      network, std::move(share), optimizer, batch, init, place, precision);
+  return loaded().plugin->make_replica(network, std::move(share), optimizer, batch, init, place,
+                                       precision);
 }
 
 }  // namespace gv

@@ -20,13 +20,8 @@ extern const ScheduleFamily matrices_family;
 namespace {
 
 constexpr const ScheduleFamily* families[] = {
-    &one_peer_exponential_family,
-    &random_matching_family,
-    &base_family,
-    &od_equi_dyn_family,
-    &ou_equi_dyn_family,
-    &matcha_family,
-    &matrices_family,
+    &one_peer_exponential_family, &random_matching_family, &base_family,     &od_equi_dyn_family,
+    &ou_equi_dyn_family,          &matcha_family,          &matrices_family,
 };
 
 const ScheduleFamily* find_family(std::string_view name) {

@@ -28,24 +28,11 @@ extern const TopologyFamily u_equi_static_family;
 namespace {
 
 constexpr const TopologyFamily* families[] = {
-    &ring_family,
-    &path_family,
-    &star_family,
-    &complete_family,
-    &grid_family,
-    &torus_family,
-    &king_torus_family,
-    &ring_lattice_family,
-    &binary_tree_family,
-    &hypercube_family,
-    &exponential_family,
-    &symmetric_exponential_family,
-    &random_regular_family,
-    &erdos_renyi_family,
-    &small_world_family,
-    &d_equi_static_family,
-    &u_equi_static_family,
-    &file_family,
+    &ring_family,           &path_family,        &star_family,        &complete_family,
+    &grid_family,           &torus_family,       &king_torus_family,  &ring_lattice_family,
+    &binary_tree_family,    &hypercube_family,   &exponential_family, &symmetric_exponential_family,
+    &random_regular_family, &erdos_renyi_family, &small_world_family, &d_equi_static_family,
+    &u_equi_static_family,  &file_family,
 };
 
 std::string unknown_family(const std::string& name) {

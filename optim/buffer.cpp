@@ -123,8 +123,8 @@ struct BufferPool::Shelf {
 
   void put(Buffer* buffer) noexcept {
     buffer->next_ = returned.load(std::memory_order_relaxed);
-    while (!returned.compare_exchange_weak(
-        buffer->next_, buffer, std::memory_order_release, std::memory_order_relaxed)) {
+    while (!returned.compare_exchange_weak(buffer->next_, buffer, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
     }
   }
 };

@@ -118,18 +118,16 @@ void encode_random_k(std::span<const float> values,
   const std::uint64_t seed = drawn != 0 ? drawn : hash_of(values);
   put<std::uint64_t>(out, 0, seed);
   const std::span<std::byte> kept = out.subspan(sizeof(seed));
-  draw(seed, k, values.size(), [&](std::size_t j, std::size_t at) {
-    put<float>(kept, j, values[at]);
-  });
+  draw(seed, k, values.size(),
+       [&](std::size_t j, std::size_t at) { put<float>(kept, j, values[at]); });
 }
 
 void decode_random_k(std::span<const std::byte> in, std::span<float> values) {
   const auto seed = get<std::uint64_t>(in, 0);
   const std::span<const std::byte> kept = in.subspan(sizeof(seed));
   std::ranges::fill(values, 0.0F);
-  draw(seed, kept.size() / sizeof(float), values.size(), [&](std::size_t j, std::size_t at) {
-    values[at] = get<float>(kept, j);
-  });
+  draw(seed, kept.size() / sizeof(float), values.size(),
+       [&](std::size_t j, std::size_t at) { values[at] = get<float>(kept, j); });
 }
 
 void encode_sign(std::span<const float> values, std::span<std::byte> out) {

@@ -16,27 +16,18 @@ struct Form {
   std::size_t length;
   unsigned char second_low = 0x80, second_high = 0xBF;
 };
-constexpr Form forms[] = {{0x20, 0x7E, 1},
-                          {0xC2, 0xC2, 2, 0xA0, 0xBF},  // U+0080 to U+009F are controls
-                          {0xC3, 0xDF, 2},
-                          {0xE0, 0xE0, 3, 0xA0, 0xBF},
-                          {0xE1, 0xEC, 3},
-                          {0xED, 0xED, 3, 0x80, 0x9F},
-                          {0xEE, 0xEF, 3},
-                          {0xF0, 0xF0, 4, 0x90, 0xBF},
-                          {0xF1, 0xF3, 4},
-                          {0xF4, 0xF4, 4, 0x80, 0x8F}};
+constexpr Form forms[] = {
+    {0x20, 0x7E, 1}, {0xC2, 0xC2, 2, 0xA0, 0xBF},  // U+0080 to U+009F are controls
+    {0xC3, 0xDF, 2}, {0xE0, 0xE0, 3, 0xA0, 0xBF}, {0xE1, 0xEC, 3}, {0xED, 0xED, 3, 0x80, 0x9F},
+    {0xEE, 0xEF, 3}, {0xF0, 0xF0, 4, 0x90, 0xBF}, {0xF1, 0xF3, 4}, {0xF4, 0xF4, 4, 0x80, 0x8F}};
 
 /// Invisible characters that change the display: spaces without width, marks, embeddings, overrides
 /// and isolates of direction, ends of lines and paragraphs, the byte order mark. They make a text
 /// look like another one: Boucher & Anderson, "Trojan Source", arXiv:2111.00169. The two joiners in
 /// between (U+200C, U+200D) are allowed: Persian, Hindi and emoji need them.
-constexpr std::pair<char32_t, char32_t> unseen[] = {{0x061C, 0x061C},
-                                                    {0x200B, 0x200B},
-                                                    {0x200E, 0x200F},
-                                                    {0x2028, 0x202E},
-                                                    {0x2060, 0x206F},
-                                                    {0xFEFF, 0xFEFF}};
+constexpr std::pair<char32_t, char32_t> unseen[] = {{0x061C, 0x061C}, {0x200B, 0x200B},
+                                                    {0x200E, 0x200F}, {0x2028, 0x202E},
+                                                    {0x2060, 0x206F}, {0xFEFF, 0xFEFF}};
 
 /// Looks up a character of two or three bytes; those of four bytes are all visible.
 bool is_unseen(std::string_view character) {

@@ -54,8 +54,7 @@ std::array<Lane, 4> philox_lanes(std::uint64_t counter, std::uint64_t key) {
     c[1][l] = static_cast<std::uint32_t>((counter + l) >> 32);
   }
   for (std::uint32_t round = 0; round < 10; ++round) {
-    round_lanes(c,
-                static_cast<std::uint32_t>(key) + round * weyl0,
+    round_lanes(c, static_cast<std::uint32_t>(key) + round * weyl0,
                 static_cast<std::uint32_t>(key >> 32) + round * weyl1);
   }
   return c;

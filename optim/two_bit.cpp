@@ -157,11 +157,10 @@ std::size_t two_bit_bytes(const Codec& codec, std::size_t n) {
 }
 
 void encode_two_bit(const Codec& codec, std::span<const float> values, std::span<std::byte> out) {
-  for_blocks(codec,
-             values.size(),
+  for_blocks(codec, values.size(),
              [&](std::size_t begin, std::size_t count, std::size_t kept, std::size_t offset) {
-               encode_block(
-                   values.subspan(begin, count), kept, out.subspan(offset, block_bytes(kept)));
+               encode_block(values.subspan(begin, count), kept,
+                            out.subspan(offset, block_bytes(kept)));
              });
 }
 
@@ -174,11 +173,10 @@ bool is_two_bit(const Codec& codec, std::span<const std::byte> in, std::size_t n
 }
 
 void decode_two_bit(const Codec& codec, std::span<const std::byte> in, std::span<float> values) {
-  for_blocks(codec,
-             values.size(),
+  for_blocks(codec, values.size(),
              [&](std::size_t begin, std::size_t count, std::size_t kept, std::size_t offset) {
-               decode_block(
-                   in.subspan(offset, block_bytes(kept)), kept, values.subspan(begin, count));
+               decode_block(in.subspan(offset, block_bytes(kept)), kept,
+                            values.subspan(begin, count));
              });
 }
 

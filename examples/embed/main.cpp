@@ -18,8 +18,7 @@ stop: { rounds: 150 }
 evaluate: { every: 50 rounds }
 )");
   const auto tell = [](const grapevine::Evaluation& e) {
-    std::printf("  round %llu: accuracy %.4f\n",
-                static_cast<unsigned long long>(e.round),
+    std::printf("  round %llu: accuracy %.4f\n", static_cast<unsigned long long>(e.round),
                 e.accuracy.value_or(0));
   };
   std::printf("%u peers, %zu parameters, in virtual time\n", fleet.peers(), fleet.parameters());

@@ -47,11 +47,8 @@ void cuts_options(Options& options, CutsArguments& arguments) {
 }  // namespace
 
 Command graph_cuts_command() {
-  return command("cuts",
-                 "The peers whose death would split a graph",
-                 "  grapevine graph cuts --topology star --peers 8",
-                 cuts_options,
-                 find_cuts);
+  return command("cuts", "The peers whose death would split a graph",
+                 "  grapevine graph cuts --topology star --peers 8", cuts_options, find_cuts);
 }
 
 }  // namespace gv::cli

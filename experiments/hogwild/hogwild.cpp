@@ -119,12 +119,10 @@ std::vector<HogwildRow> measure(const std::vector<std::uint32_t>& threads, doubl
   for (const std::uint32_t t : threads)
     if (t != 1) counts.push_back(t);
   std::vector<Pair> pairs;
-  add_pairs(
-      pairs, "sparse", draw_sparse(samples, test_samples, features, nonzeros, noise, rng), counts);
-  add_pairs(pairs,
-            "dense",
-            draw_sparse(samples, test_samples, dense_features, dense_features, noise, rng),
+  add_pairs(pairs, "sparse", draw_sparse(samples, test_samples, features, nonzeros, noise, rng),
             counts);
+  add_pairs(pairs, "dense",
+            draw_sparse(samples, test_samples, dense_features, dense_features, noise, rng), counts);
   for (Pair& pair : pairs) {
     pair.row.loss = pair.lock_free.loss_of_one_pass();
     pair.row.locked_loss = pair.locked.loss_of_one_pass();
@@ -149,14 +147,8 @@ std::string markdown(const std::vector<HogwildRow>& rows) {
       "with a lock |\n|---|---|---|---|---|---|---|---|\n";
   for (const HogwildRow& r : rows)
     text += fmt::format("| {} | {} | {:.0f} | {:.2f} | {:.0f} | {:.2f} | {:.4f} | {:.4f} |\n",
-                        r.data,
-                        r.threads,
-                        r.lock_free,
-                        r.speed_up,
-                        r.locked,
-                        r.locked_speed_up,
-                        r.loss,
-                        r.locked_loss);
+                        r.data, r.threads, r.lock_free, r.speed_up, r.locked, r.locked_speed_up,
+                        r.loss, r.locked_loss);
   return fmt::format("{}\n{} processors.\n", text, usable_cores().count());
 }
 

@@ -60,8 +60,7 @@ Operands operands(const Product& p) {
   const auto size = [](int rows, int cols) {
     return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
   };
-  Operands o{std::vector<float>(size(p.m, p.k)),
-             std::vector<float>(size(p.k, p.n)),
+  Operands o{std::vector<float>(size(p.m, p.k)), std::vector<float>(size(p.k, p.n)),
              std::vector<float>(size(p.m, p.n))};
   Rng rng(7);
   rng.fill_normal(o.a);
@@ -70,19 +69,8 @@ Operands operands(const Product& p) {
 }
 
 void multiply(const Product& p, Operands& o) {
-  gemm(p.transpose_a,
-       p.transpose_b,
-       p.m,
-       p.n,
-       p.k,
-       1,
-       o.a.data(),
-       p.transpose_a ? p.m : p.k,
-       o.b.data(),
-       p.transpose_b ? p.k : p.n,
-       0,
-       o.c.data(),
-       p.n);
+  gemm(p.transpose_a, p.transpose_b, p.m, p.n, p.k, 1, o.a.data(), p.transpose_a ? p.m : p.k,
+       o.b.data(), p.transpose_b ? p.k : p.n, 0, o.c.data(), p.n);
 }
 
 /// Returns the median seconds of one call.
@@ -98,9 +86,7 @@ std::unique_ptr<Replica> mlp_replica() {
   sgd.lr = 0.01;
   return make_host_replica(make_objective({"mlp", {{"hidden", Widths{256, 128}}}},
                                           {data.train, data.test, rows, Rng(1)}),
-                           sgd,
-                           batch,
-                           Rng(2));
+                           sgd, batch, Rng(2));
 }
 
 // Loops over the chains must be unrolled, or the chains would be in memory instead of registers.
@@ -211,26 +197,19 @@ double measure_peak(const FmaUnit& unit, double seconds) {
 void measure(double seconds) {
   const FmaUnit unit = widest_unit();
   const double peak = measure_peak(unit, seconds / 4);
-  fmt::print("FMA peak, one thread, {}, {} chains that start apart: {:.1f} GFLOP/s\n",
-             unit.name,
-             unit.chains,
-             peak);
+  fmt::print("FMA peak, one thread, {}, {} chains that start apart: {:.1f} GFLOP/s\n", unit.name,
+             unit.chains, peak);
   const std::vector<Product> products = mlp_products();
   std::vector<Operands> all;
   for (const Product& p : products) all.push_back(operands(p));
   const double share = seconds / static_cast<double>(2 * products.size());
-  fmt::print(
-      "{:<26} {:>5} {:>5} {:>5} {:>10} {:>8}\n", "product", "m", "n", "k", "GFLOP/s", "of peak");
+  fmt::print("{:<26} {:>5} {:>5} {:>5} {:>10} {:>8}\n", "product", "m", "n", "k", "GFLOP/s",
+             "of peak");
   for (std::size_t i = 0; i < products.size(); ++i) {
     const Product& p = products[i];
     const double took = seconds_of([&] { multiply(p, all[i]); }, share);
     const double gflops = 2e-9 * p.m * p.n * p.k / took;
-    fmt::print("{:<26} {:>5} {:>5} {:>5} {:>10.1f} {:>8.2f}\n",
-               p.name,
-               p.m,
-               p.n,
-               p.k,
-               gflops,
+    fmt::print("{:<26} {:>5} {:>5} {:>5} {:>10.1f} {:>8.2f}\n", p.name, p.m, p.n, p.k, gflops,
                gflops / peak);
   }
   const auto every_product = [&] {
@@ -245,9 +224,7 @@ void measure(double seconds) {
   const double step_us = 1e6 * seconds_of(step, seconds / 8);
   fmt::print(
       "MLP 784-256-128-10, batch 64: products {:.0f} us, whole step {:.0f} us, ratio {:.2f}\n",
-      gemms_us,
-      step_us,
-      step_us / gemms_us);
+      gemms_us, step_us, step_us / gemms_us);
 }
 
 }  // namespace

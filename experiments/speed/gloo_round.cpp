@@ -133,13 +133,9 @@ int main(int count, char** words) {
     gloo::rendezvous::FileStore store(folder);
     const auto context = std::make_shared<gloo::rendezvous::Context>(rank, peers);
     context->connectFullMesh(store, device);
-    Ring ring{context,
-              rank,
-              peers,
-              Floats(floats, static_cast<float>(rank + 1)),
-              Floats(floats),
-              Floats(floats),
-              Floats(floats)};
+    Ring ring{
+        context,        rank,           peers,         Floats(floats, static_cast<float>(rank + 1)),
+        Floats(floats), Floats(floats), Floats(floats)};
     run(ring, way, rounds, *shared);
     std::_Exit(0);
   }

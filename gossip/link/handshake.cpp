@@ -24,14 +24,13 @@ std::string disagreement(const Hello& ours, const Hello& theirs) {
   if (theirs.peers != ours.peers)
     return fmt::format("a fleet of {} peers, ours has {}", theirs.peers, ours.peers);
   if (theirs.model != ours.model)
-    return fmt::format(
-        "another model shape ({}, ours {})", short_digest(theirs.model), short_digest(ours.model));
+    return fmt::format("another model shape ({}, ours {})", short_digest(theirs.model),
+                       short_digest(ours.model));
   if (theirs.fleet != ours.fleet)
     return fmt::format(
         "another fleet ({}, ours {}): both need the same fleet file, --set values, and graph and "
         "weight files",
-        short_digest(theirs.fleet),
-        short_digest(ours.fleet));
+        short_digest(theirs.fleet), short_digest(ours.fleet));
   return theirs.incarnation == 0 ? "a Hello without an incarnation" : "";
 }
 

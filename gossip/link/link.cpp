@@ -100,8 +100,7 @@ void Link::take_heartbeat(const Heartbeat& heartbeat, Time now) {
   const Time time = life_.progress.at_hand(work, now);
   if (time < shared_.settings.times.dead_after || !life_.progress.first_word()) return;
   say(fmt::format("peer {}: its process lives, and its arithmetic has been at one job for {:.1f} s",
-                  neighbor_,
-                  in_seconds(time)));
+                  neighbor_, in_seconds(time)));
 }
 
 std::string Link::take_ack(std::uint64_t ack) {
@@ -116,8 +115,8 @@ std::string Link::take_message(NumberedMessage& frame, Time now) {
   Message& message = frame.message;
   if (message.from != neighbor_) return "a message in another peer's name";
   if (message.degree >= shared_.settings.self.peers)
-    return fmt::format(
-        "a degree of {} in a fleet of {}", message.degree, shared_.settings.self.peers);
+    return fmt::format("a degree of {} in a fleet of {}", message.degree,
+                       shared_.settings.self.peers);
   if (std::string wrong = take_ack(frame.ack); !wrong.empty()) return wrong;
   switch (life_.session->arrive(frame.number)) {
     case Session::Arrival::again:
@@ -348,8 +347,7 @@ void Link::say_awaited() {
   if (!is_away() || std::exchange(awaited_, true)) return;
   shared_.carrier.say(
       fmt::format("done; peer {} is away and has not got all that we sent: waiting up to {:.1f} s",
-                  neighbor_,
-                  in_seconds(shared_.settings.times.patience)));
+                  neighbor_, in_seconds(shared_.settings.times.patience)));
 }
 
 void Link::say_not_back() const {

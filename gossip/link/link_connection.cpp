@@ -74,11 +74,9 @@ void Link::refused(const std::string& reason, Time now) {
   give_up_dial(reason, now);
   refusing_ = true;
   if (!refused_before) refused_since_ = now;
-  const std::string text = fmt::format("peer {} at {} and this peer {} do not fit: {}",
-                                       neighbor_,
-                                       shared_.carrier.address(neighbor_),
-                                       shared_.settings.self.peer,
-                                       reason);
+  const std::string text =
+      fmt::format("peer {} at {} and this peer {} do not fit: {}", neighbor_,
+                  shared_.carrier.address(neighbor_), shared_.settings.self.peer, reason);
   if (shared_.begun) {
     shared_.user.refused(neighbor_);
     if (news) say(text);
@@ -116,10 +114,7 @@ std::string Link::objection(const Hello& theirs, Time now) const {
     return fmt::format(
         "peer {} says that it has {} messages, of {} that it can have and {} that "
         "it has acknowledged",
-        neighbor_,
-        received,
-        sent,
-        life_.session->acknowledged());
+        neighbor_, received, sent, life_.session->acknowledged());
   }
   const bool silent = silence_.length(now) > 2 * shared_.settings.times.heartbeat;
   if (linked() && !silent) return fmt::format("peer {} is already here", neighbor_);

@@ -136,8 +136,8 @@ std::string LinkLayer::objection(const Frame& frame, Time now) const {
   if (!reason.empty()) return reason;
   const auto at = links_.find(theirs->peer);
   if (at == links_.end() || settings_.dials(theirs->peer))
-    return fmt::format(
-        "peer {} does not dial peer {} in this topology", theirs->peer, settings_.self.peer);
+    return fmt::format("peer {} does not dial peer {} in this topology", theirs->peer,
+                       settings_.self.peer);
   return at->second.objection(*theirs, now);
 }
 
@@ -168,12 +168,8 @@ void LinkLayer::greet(ConnectionId connection, const Frame& frame, Time now) {
 void LinkLayer::say_refusal(const PendingConnection& pending, const std::string& reason) {
   if (shared_.ending || !pending_lines_.spend()) return;
   const bool v6 = pending.host.find(':') != std::string::npos;
-  shared_.carrier.say(fmt::format("refused a connection from {}{}{}:{}: {}",
-                                  v6 ? "[" : "",
-                                  pending.host,
-                                  v6 ? "]" : "",
-                                  pending.port,
-                                  reason));
+  shared_.carrier.say(fmt::format("refused a connection from {}{}{}:{}: {}", v6 ? "[" : "",
+                                  pending.host, v6 ? "]" : "", pending.port, reason));
 }
 
 void LinkLayer::dismiss_overdue(Time now) {
@@ -213,9 +209,7 @@ std::string LinkLayer::missing() const {
   std::string text;
   for (const auto& [neighbor, link] : links_) {
     if (link.met()) continue;
-    text += fmt::format("{}peer {}{}",
-                        text.empty() ? "" : ", ",
-                        neighbor,
+    text += fmt::format("{}peer {}{}", text.empty() ? "" : ", ", neighbor,
                         link.trouble().empty() ? "" : fmt::format(" ({})", link.trouble()));
   }
   return text;

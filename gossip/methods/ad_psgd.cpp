@@ -201,8 +201,8 @@ Task<> await_answer(Peer& me, PeerId peer, Time asked, const std::shared_ptr<Pai
     co_await news;
   }
   const bool came = !pairs->opens.contains(peer);
-  me.timesheet.wait_ends(
-      me.world.now(), me.find(peer), came ? std::optional(pairs->sent) : std::nullopt);
+  me.timesheet.wait_ends(me.world.now(), me.find(peer),
+                         came ? std::optional(pairs->sent) : std::nullopt);
 }
 
 /// If a neighbour that is here does not answer within the deadline, this peer stops waiting for it;

@@ -53,8 +53,8 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
   if (std::string why = objection_to_remembered_flows(setup, "gut"); !why.empty()) return why;
   if (std::string why = objection_to_many_steps(setup, "gut"); !why.empty()) return why;
   const double limit = -1 / (1 + 2 * setup.settings.find("mu")->second);
-  return objection_to_lambda_n(
-      "gut", w, {limit, fmt::format("{:.4g}", limit), ", or a smaller `mu`"});
+  return objection_to_lambda_n("gut", w,
+                               {limit, fmt::format("{:.4g}", limit), ", or a smaller `mu`"});
 }
 
 }  // namespace

@@ -132,8 +132,7 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
       "relay-sgd needs exactly one way from each peer to each other, and this "
       "topology has {} edges for {} peers: take a tree, such as `path`, `star` or "
       "`binary-tree`",
-      ends / 2,
-      w->size());
+      ends / 2, w->size());
 }
 
 }  // namespace

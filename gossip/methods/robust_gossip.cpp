@@ -155,11 +155,7 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
     return fmt::format(
         "with `liars: {}` {} needs at least {} neighbours, and peer {} has {}: take fewer `liars`, "
         "or a topology of more edges, such as `complete`",
-        liars_of(setup),
-        rules[static_cast<std::size_t>(rule_of(setup))],
-        least,
-        i,
-        degree);
+        liars_of(setup), rules[static_cast<std::size_t>(rule_of(setup))], least, i, degree);
   }
   return "";
 }

@@ -56,8 +56,7 @@ void put_codec_rows(const std::string& name,
 void put_level1_and_codecs() {
   const Stream stream;
   const double copy = device_copy(stream);
-  std::printf("\nLevel 1 and codecs, %zu floats; copy in device memory: %.0f GB/s\n\n",
-              floats,
+  std::printf("\nLevel 1 and codecs, %zu floats; copy in device memory: %.0f GB/s\n\n", floats,
               copy * 1e-9);
   std::printf("| pass | ms | GB/s | of the copy |\n|---|---|---|---|\n");
   put_level1_rows(copy, stream);

@@ -45,12 +45,8 @@ void put_kernel_row(const char* name,
   const StepRule rule = rule_of(kind);
   const double t = device_seconds(stream, 50, [&] { mix_and_step(piece, in, rule, stream); });
   const double bytes = 4.0 * many * (3 + neighbours + (first ? 2 : 0) + (second ? 2 : 0));
-  std::printf("| %s, %u neighbours | %.3f | %.0f | %.2f |\n",
-              name,
-              neighbours,
-              t * 1e3,
-              bytes / t * 1e-9,
-              bytes / t / copy);
+  std::printf("| %s, %u neighbours | %.3f | %.0f | %.2f |\n", name, neighbours, t * 1e3,
+              bytes / t * 1e-9, bytes / t / copy);
 }
 
 }  // namespace
@@ -59,8 +55,7 @@ void put_kernels() {
   const Stream stream;
   const double copy = device_copy(stream);
   std::printf("\nMixing and step in one pass, %zu parameters; copy in device memory: %.0f GB/s\n\n",
-              many,
-              copy * 1e-9);
+              many, copy * 1e-9);
   std::printf("| pass | ms | GB/s | of the copy |\n|---|---|---|---|\n");
   for (const std::uint32_t n : {2U, 4U}) {
     put_kernel_row("sgd", StepRule::Kind::plain, n, copy, stream);

@@ -23,11 +23,8 @@ DeviceArray<std::uint8_t> random_factor(std::size_t count, bool halves, const St
     if (halves)
       to_bf16(some.data(), factor.data() + 2 * done, part, stream);
     else
-      copy_async(reinterpret_cast<float*>(factor.data()) + done,
-                 some.data(),
-                 part,
-                 cudaMemcpyDeviceToDevice,
-                 stream);
+      copy_async(reinterpret_cast<float*>(factor.data()) + done, some.data(), part,
+                 cudaMemcpyDeviceToDevice, stream);
   }
   stream.wait();
   return factor;
@@ -48,24 +45,8 @@ double matrix_rate(Precision precision) {
   const float one = 1;
   const float zero = 0;
   const double t = device_seconds(context.stream, 10, [&] {
-    GV_CUDA(cublasGemmEx(context.blas(),
-                         CUBLAS_OP_N,
-                         CUBLAS_OP_N,
-                         n,
-                         n,
-                         n,
-                         &one,
-                         a.data(),
-                         type,
-                         n,
-                         b.data(),
-                         type,
-                         n,
-                         &zero,
-                         c.data(),
-                         CUDA_R_32F,
-                         n,
-                         compute,
+    GV_CUDA(cublasGemmEx(context.blas(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), type, n,
+                         b.data(), type, n, &zero, c.data(), CUDA_R_32F, n, compute,
                          CUBLAS_GEMM_DEFAULT));
   });
   return 2.0 * n * n * n / t;

@@ -63,9 +63,7 @@ bool put_training() {
   std::printf(
       "(the longer of: operations over the rate of 8192 x 8192 products, %.1f fp32, %.1f "
       "tf32, %.1f bf16 TFLOP/s;\nbytes over the copy in device memory, %.0f GB/s)\n\n",
-      limits.matrix[0] * 1e-12,
-      limits.matrix[1] * 1e-12,
-      limits.matrix[2] * 1e-12,
+      limits.matrix[0] * 1e-12, limits.matrix[1] * 1e-12, limits.matrix[2] * 1e-12,
       limits.copy * 1e-9);
   std::printf(
       "| model | fp32 | floor | tf32 | floor | bf16 | floor |\n|---|---|---|---|---|---|---|\n");

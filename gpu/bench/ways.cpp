@@ -39,9 +39,7 @@ void put_ways_in_and_out() {
   const double in = bus_speed(cudaMemcpyHostToDevice, d, stream);
   const double out = bus_speed(cudaMemcpyDeviceToHost, d, stream);
   std::printf("\nIn and out, %zu parameters; plain copies over the bus: %.1f GB/s in, %.1f out\n\n",
-              d,
-              in * 1e-9,
-              out * 1e-9);
+              d, in * 1e-9, out * 1e-9);
   std::printf("| call | ms | GB/s | of the plain copy |\n|---|---|---|---|\n");
   const double bytes = 4.0 * static_cast<double>(d);
   BufferPool pool(replica->buffer_memory());
@@ -52,29 +50,21 @@ void put_ways_in_and_out() {
   const auto time = [](const std::function<void()>& work) {
     return median_time({.seconds = 0, .least = 9}, work).seconds;
   };
-  put_copy_row("snapshot, whole",
-               bytes,
-               time([&] {
+  put_copy_row("snapshot, whole", bytes, time([&] {
                  replica->snapshot(Vector::x, {0, d}, *whole);
                }),
                out);
   put_copy_row(
-      "snapshot, pieces of 512 KiB",
-      bytes,
-      time([&] {
+      "snapshot, pieces of 512 KiB", bytes, time([&] {
         by_pieces(d, [&](Range r, std::size_t k) { replica->snapshot(Vector::x, r, *pieces[k]); });
       }),
       out);
   put_copy_row("load, whole", bytes, time([&] { replica->load(Vector::x, {0, d}, *whole); }), in);
-  put_copy_row("mix_and_step of 2 neighbours, whole",
-               2 * bytes,
-               time([&] {
+  put_copy_row("mix_and_step of 2 neighbours, whole", 2 * bytes, time([&] {
                  replica->mix_and_step({0, d}, {{whole, whole}, {0.3F, 0.3F}});
                }),
                in);
-  put_copy_row("mix_and_step of 2 neighbours, pieces",
-               2 * bytes,
-               time([&] {
+  put_copy_row("mix_and_step of 2 neighbours, pieces", 2 * bytes, time([&] {
                  by_pieces(d, [&](Range r, std::size_t k) {
                    replica->mix_and_step(r, {{pieces[k], pieces[k]}, {0.3F, 0.3F}});
                  });

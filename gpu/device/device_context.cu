@@ -97,49 +97,19 @@ void multiply(DeviceContext& context, const Product& p) {
     a = context.factor_a();
     b = context.factor_b();
   }
-  GV_CUDA(cublasGemmEx(context.blas(),
-                       as(p.b.transposed),
-                       as(p.a.transposed),
-                       as_int(p.n),
-                       as_int(p.m),
-                       as_int(p.k),
-                       &p.alpha,
-                       b,
-                       type,
-                       as_int(p.b.row),
-                       a,
-                       type,
-                       as_int(p.a.row),
-                       &p.beta,
-                       p.c,
-                       CUDA_R_32F,
-                       as_int(p.c_row),
-                       compute_type(context.precision, rounded),
-                       CUBLAS_GEMM_DEFAULT));
+  GV_CUDA(cublasGemmEx(context.blas(), as(p.b.transposed), as(p.a.transposed), as_int(p.n),
+                       as_int(p.m), as_int(p.k), &p.alpha, b, type, as_int(p.b.row), a, type,
+                       as_int(p.a.row), &p.beta, p.c, CUDA_R_32F, as_int(p.c_row),
+                       compute_type(context.precision, rounded), CUBLAS_GEMM_DEFAULT));
 }
 
 void multiply(DeviceContext& context, const Products& p) {
   const auto list = [](const Matrices& m) { return reinterpret_cast<const void* const*>(m.data); };
-  GV_CUDA(cublasGemmBatchedEx(context.blas(),
-                              as(p.b.transposed),
-                              as(p.a.transposed),
-                              as_int(p.n),
-                              as_int(p.m),
-                              as_int(p.k),
-                              &p.alpha,
-                              list(p.b),
-                              CUDA_R_32F,
-                              as_int(p.b.row),
-                              list(p.a),
-                              CUDA_R_32F,
-                              as_int(p.a.row),
-                              &p.beta,
-                              reinterpret_cast<void* const*>(p.c.data),
-                              CUDA_R_32F,
-                              as_int(p.c.row),
-                              as_int(p.pairs),
-                              compute_type(context.precision, false),
-                              CUBLAS_GEMM_DEFAULT));
+  GV_CUDA(cublasGemmBatchedEx(
+      context.blas(), as(p.b.transposed), as(p.a.transposed), as_int(p.n), as_int(p.m), as_int(p.k),
+      &p.alpha, list(p.b), CUDA_R_32F, as_int(p.b.row), list(p.a), CUDA_R_32F, as_int(p.a.row),
+      &p.beta, reinterpret_cast<void* const*>(p.c.data), CUDA_R_32F, as_int(p.c.row),
+      as_int(p.pairs), compute_type(context.precision, false), CUBLAS_GEMM_DEFAULT));
 }
 
 void to_bf16(const float* from, void* to, std::size_t count, cudaStream_t stream) {

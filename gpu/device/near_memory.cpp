@@ -15,8 +15,8 @@
 namespace gv::gpu {
 
 std::optional<int> node_of(std::string address, const std::string& devices) {
-  std::ranges::transform(
-      address, address.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(address, address.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::ifstream file(devices + "/" + address + "/numa_node");
   int node = -1;
   if (!(file >> node) || node < 0) return {};

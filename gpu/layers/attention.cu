@@ -156,10 +156,10 @@ class Attention : public Layer {
                 .channels = channels_,
                 .heads = heads_},
                pass.context.stream);
-    scores(
-        pass, lists.of(q, in_row()), lists.of(k, in_row(), true), lists.of(a, positions_), scale_);
-    launch(
-        softmax_kernel, lines(pass) * warp, pass.context.stream, weights, positions_, lines(pass));
+    scores(pass, lists.of(q, in_row()), lists.of(k, in_row(), true), lists.of(a, positions_),
+           scale_);
+    launch(softmax_kernel, lines(pass) * warp, pass.context.stream, weights, positions_,
+           lines(pass));
     values(pass, lists.of(a, positions_), lists.of(v, in_row()), lists.of(o, channels_));
   }
 
@@ -171,20 +171,11 @@ class Attention : public Layer {
     // dV = A^T dO, dA = dO V^T
     values(pass, all.of(a, positions_, true), d_out, all.of(dv, in_row()), 1, beta);
     scores(pass, d_out, all.of(v, in_row(), true), all.of(da, positions_), 1);
-    launch(softmax_back_kernel,
-           lines(pass) * warp,
-           pass.context.stream,
-           weights_.data(),
-           pass.context.scratch(),
-           positions_,
-           lines(pass));
+    launch(softmax_back_kernel, lines(pass) * warp, pass.context.stream, weights_.data(),
+           pass.context.scratch(), positions_, lines(pass));
     // dQ = dS K / sqrt, dK = dS^T Q / sqrt
     values(pass, all.of(da, positions_), all.of(k, in_row()), all.of(dq, in_row()), scale_, beta);
-    values(pass,
-           all.of(da, positions_, true),
-           all.of(q, in_row()),
-           all.of(dk, in_row()),
-           scale_,
+    values(pass, all.of(da, positions_, true), all.of(q, in_row()), all.of(dk, in_row()), scale_,
            beta);
   }
 
@@ -200,15 +191,14 @@ class Attention : public Layer {
               const Matrices& right,
               const Matrices& to,
               float alpha) const {
-    multiply(pass.context,
-             Products{.m = positions_,
-                      .n = positions_,
-                      .k = width_,
-                      .a = left,
-                      .b = right,
-                      .c = to,
-                      .alpha = alpha,
-                      .pairs = pairs(pass)});
+    multiply(pass.context, Products{.m = positions_,
+                                    .n = positions_,
+                                    .k = width_,
+                                    .a = left,
+                                    .b = right,
+                                    .c = to,
+                                    .alpha = alpha,
+                                    .pairs = pairs(pass)});
   }
   /// Multiplies positions x positions with positions x width.
   void values(const Pass& pass,
@@ -217,16 +207,15 @@ class Attention : public Layer {
               const Matrices& to,
               float alpha = 1,
               float beta = 0) const {
-    multiply(pass.context,
-             Products{.m = positions_,
-                      .n = width_,
-                      .k = positions_,
-                      .a = left,
-                      .b = right,
-                      .c = to,
-                      .alpha = alpha,
-                      .beta = beta,
-                      .pairs = pairs(pass)});
+    multiply(pass.context, Products{.m = positions_,
+                                    .n = width_,
+                                    .k = positions_,
+                                    .a = left,
+                                    .b = right,
+                                    .c = to,
+                                    .alpha = alpha,
+                                    .beta = beta,
+                                    .pairs = pairs(pass)});
   }
 
   std::uint32_t positions_, channels_, heads_, width_;

@@ -111,38 +111,23 @@ class Convolution : public Layer {
     const void* w = second(pass.parameters + weight_, weights_);
     const float one = 1;
     const float zero = 0;
-    GV_DNN(cudnnConvolutionForward(handle_,
-                                   &one,
-                                   s.in,
-                                   x,
-                                   filter_,
-                                   w,
-                                   convolution_,
-                                   s.forward,
-                                   context_.workspace(),
-                                   context_.workspace_bytes(),
-                                   &zero,
-                                   s.out,
+    GV_DNN(cudnnConvolutionForward(handle_, &one, s.in, x, filter_, w, convolution_, s.forward,
+                                   context_.workspace(), context_.workspace_bytes(), &zero, s.out,
                                    result(pass.out)));
     widen(pass.out, out_count(pass), false);
     if (biased_)
-      add_channel_bias(pass.out,
-                       pass.parameters + bias_,
-                       pass.rows,
-                       out_.channels,
-                       pixels(),
-                       relu_,
+      add_channel_bias(pass.out, pass.parameters + bias_, pass.rows, out_.channels, pixels(), relu_,
                        context_.stream);
   }
 
   void backward(const Pass& pass) override {
     if (relu_)
-      go_back_through(
-          Op::relu, pass.out, pass.d_out, pass.d_out, out_count(pass), false, context_.stream);
+      go_back_through(Op::relu, pass.out, pass.d_out, pass.d_out, out_count(pass), false,
+                      context_.stream);
     by_weight(pass);
     if (biased_)
-      sum_channels(
-          pass.d_out, pass.gradient + bias_, pass.rows, out_.channels, pixels(), context_.stream);
+      sum_channels(pass.d_out, pass.gradient + bias_, pass.rows, out_.channels, pixels(),
+                   context_.stream);
     if (pass.d_in != nullptr) by_input(pass);
   }
 
@@ -169,22 +154,12 @@ class Convolution : public Layer {
   }
   void describe(const Node& node) {
     const cudnnDataType_t type = rounded_ ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
-    GV_DNN(cudnnSetFilter4dDescriptor(filter_,
-                                      type,
-                                      CUDNN_TENSOR_NCHW,
-                                      as_int(out_.channels),
-                                      as_int(in_.channels),
-                                      as_int(node.kernel),
+    GV_DNN(cudnnSetFilter4dDescriptor(filter_, type, CUDNN_TENSOR_NCHW, as_int(out_.channels),
+                                      as_int(in_.channels), as_int(node.kernel),
                                       as_int(node.kernel)));
-    GV_DNN(cudnnSetConvolution2dDescriptor(convolution_,
-                                           as_int(node.padding),
-                                           as_int(node.padding),
-                                           as_int(node.stride),
-                                           as_int(node.stride),
-                                           1,
-                                           1,
-                                           CUDNN_CROSS_CORRELATION,
-                                           CUDNN_DATA_FLOAT));
+    GV_DNN(cudnnSetConvolution2dDescriptor(convolution_, as_int(node.padding), as_int(node.padding),
+                                           as_int(node.stride), as_int(node.stride), 1, 1,
+                                           CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
     // The default allows tf32, so float32 is requested explicitly.
     const cudnnMathType_t math = rounded_                                ? CUDNN_TENSOR_OP_MATH
                                  : context_.precision == Precision::fp32 ? CUDNN_FMA_MATH
@@ -199,18 +174,16 @@ class Convolution : public Layer {
     set(s.out, rows, out_);
     s.forward = first_supported(
         forward_algorithms, "forward pass", s.workspace, [&](auto algorithm, std::size_t* bytes) {
-          return cudnnGetConvolutionForwardWorkspaceSize(
-              handle_, s.in, filter_, convolution_, s.out, algorithm, bytes);
+          return cudnnGetConvolutionForwardWorkspaceSize(handle_, s.in, filter_, convolution_,
+                                                         s.out, algorithm, bytes);
         });
     if (goes_back_)
-      s.data = first_supported(
-          data_algorithms, "gradient by the input", s.workspace, [&](auto algorithm, auto* bytes) {
-            return cudnnGetConvolutionBackwardDataWorkspaceSize(
-                handle_, filter_, s.out, convolution_, s.in, algorithm, bytes);
-          });
-    s.filter = first_supported(filter_algorithms,
-                               "gradient by the weights",
-                               s.workspace,
+      s.data = first_supported(data_algorithms, "gradient by the input", s.workspace,
+                               [&](auto algorithm, auto* bytes) {
+                                 return cudnnGetConvolutionBackwardDataWorkspaceSize(
+                                     handle_, filter_, s.out, convolution_, s.in, algorithm, bytes);
+                               });
+    s.filter = first_supported(filter_algorithms, "gradient by the weights", s.workspace,
                                [&](auto algorithm, auto* bytes) {
                                  return cudnnGetConvolutionBackwardFilterWorkspaceSize(
                                      handle_, s.in, s.out, convolution_, filter_, algorithm, bytes);
@@ -219,13 +192,9 @@ class Convolution : public Layer {
   }
 
   void set(const TensorDescriptor& tensor, std::uint32_t rows, const Shape& shape) const {
-    GV_DNN(cudnnSetTensor4dDescriptor(tensor,
-                                      CUDNN_TENSOR_NCHW,
-                                      rounded_ ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT,
-                                      as_int(rows),
-                                      as_int(shape.channels),
-                                      as_int(shape.height),
-                                      as_int(shape.width)));
+    GV_DNN(cudnnSetTensor4dDescriptor(
+        tensor, CUDNN_TENSOR_NCHW, rounded_ ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT, as_int(rows),
+        as_int(shape.channels), as_int(shape.height), as_int(shape.width)));
   }
 
   void by_weight(const Pass& pass) {
@@ -235,19 +204,9 @@ class Convolution : public Layer {
     float* d_weight = pass.gradient + weight_;
     const float one = 1;
     const float zero = 0;
-    GV_DNN(cudnnConvolutionBackwardFilter(handle_,
-                                          &one,
-                                          s.in,
-                                          x,
-                                          s.out,
-                                          dy,
-                                          convolution_,
-                                          s.filter,
-                                          context_.workspace(),
-                                          context_.workspace_bytes(),
-                                          &zero,
-                                          filter_,
-                                          result(d_weight)));
+    GV_DNN(cudnnConvolutionBackwardFilter(handle_, &one, s.in, x, s.out, dy, convolution_, s.filter,
+                                          context_.workspace(), context_.workspace_bytes(), &zero,
+                                          filter_, result(d_weight)));
     widen(d_weight, weights_, false);
   }
 
@@ -257,19 +216,9 @@ class Convolution : public Layer {
     const void* w = second(pass.parameters + weight_, weights_);
     const float one = 1;
     const float beta = pass.add && !rounded_ ? 1.0F : 0.0F;
-    GV_DNN(cudnnConvolutionBackwardData(handle_,
-                                        &one,
-                                        filter_,
-                                        w,
-                                        s.out,
-                                        dy,
-                                        convolution_,
-                                        s.data,
-                                        context_.workspace(),
-                                        context_.workspace_bytes(),
-                                        &beta,
-                                        s.in,
-                                        result(pass.d_in)));
+    GV_DNN(cudnnConvolutionBackwardData(handle_, &one, filter_, w, s.out, dy, convolution_, s.data,
+                                        context_.workspace(), context_.workspace_bytes(), &beta,
+                                        s.in, result(pass.d_in)));
     widen(pass.d_in, in_count(pass), pass.add);
   }
 

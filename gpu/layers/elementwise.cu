@@ -54,13 +54,8 @@ class Activation : public Layer {
   }
   void backward(const Pass& pass) override {
     if (pass.d_in == nullptr) return;
-    go_back_through(op_,
-                    op_ == Op::relu ? pass.out : pass.in,
-                    pass.d_out,
-                    pass.d_in,
-                    pass.rows * elements_,
-                    pass.add,
-                    pass.context.stream);
+    go_back_through(op_, op_ == Op::relu ? pass.out : pass.in, pass.d_out, pass.d_in,
+                    pass.rows * elements_, pass.add, pass.context.stream);
   }
 
  private:

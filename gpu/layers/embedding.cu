@@ -88,22 +88,13 @@ class Embedding : public Layer {
 
   void forward(const Pass& pass) override {
     const std::size_t count = std::size_t{pass.rows} * positions_ * channels_;
-    launch(embed_kernel,
-           count,
-           pass.context.stream,
-           pass.tokens,
-           pass.parameters + token_,
-           pass.parameters + position_,
-           pass.out,
-           positions_,
-           channels_,
-           count);
+    launch(embed_kernel, count, pass.context.stream, pass.tokens, pass.parameters + token_,
+           pass.parameters + position_, pass.out, positions_, channels_, count);
   }
 
   void backward(const Pass& pass) override {
     const std::size_t row = std::size_t{positions_} * channels_;
-    launch_blocks(gradient_kernel,
-                  std::size_t{vocabulary_} * stretches + blocks_for(row),
+    launch_blocks(gradient_kernel, std::size_t{vocabulary_} * stretches + blocks_for(row),
                   pass.context.stream,
                   Text{.tokens = pass.tokens,
                        .dy = pass.d_out,
@@ -111,11 +102,8 @@ class Embedding : public Layer {
                        .channels = channels_,
                        .length = std::size_t{pass.rows} * positions_,
                        .stretches = stretches},
-                  pass.context.scratch(),
-                  came_.data(),
-                  pass.gradient + token_,
-                  pass.gradient + position_,
-                  row);
+                  pass.context.scratch(), came_.data(), pass.gradient + token_,
+                  pass.gradient + position_, row);
   }
 
  private:

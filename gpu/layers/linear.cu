@@ -121,10 +121,7 @@ class Linear : public Layer {
               .c_row = out_});
     if (!biased_) return;
     const std::size_t count = std::size_t{n} * out_;
-    launch(bias_kernel,
-           count,
-           pass.context.stream,
-           pass.out,
+    launch(bias_kernel, count, pass.context.stream, pass.out,
            Behind{.bias = pass.parameters + bias_,
                   .residual = residual_ ? pass.in2 : nullptr,
                   .before = pass.before,
@@ -138,39 +135,33 @@ class Linear : public Layer {
     if (biased_) {
       const std::uint32_t tiles = (out_ + tile - 1) / tile;
       const std::uint32_t shares = std::min(most_shares, (n + row_lanes - 1) / row_lanes);
-      launch_blocks(bias_back_kernel,
-                    std::size_t{tiles} * shares,
-                    pass.context.stream,
+      launch_blocks(bias_back_kernel, std::size_t{tiles} * shares, pass.context.stream,
                     BackThrough{.d = pass.d_out,
                                 .from = then_ == Op::relu ? pass.out : pass.before,
                                 .then = then_,
                                 .rows = n,
                                 .width = out_,
                                 .shares = shares},
-                    pass.context.scratch(),
-                    came_.data(),
-                    pass.gradient + bias_);
+                    pass.context.scratch(), came_.data(), pass.gradient + bias_);
     }
-    multiply(pass.context,
-             {.m = out_,
-              .n = in_,
-              .k = n,
-              .a = {.data = pass.d_out, .transposed = true, .row = out_},
-              .b = {.data = pass.in, .row = in_},
-              .c = pass.gradient + weight_,
-              .c_row = in_});
+    multiply(pass.context, {.m = out_,
+                            .n = in_,
+                            .k = n,
+                            .a = {.data = pass.d_out, .transposed = true, .row = out_},
+                            .b = {.data = pass.in, .row = in_},
+                            .c = pass.gradient + weight_,
+                            .c_row = in_});
     if (pass.d_in2 != nullptr)
       pass_on(pass.d_out, pass.d_in2, std::size_t{n} * out_, pass.add2, pass.context.stream);
     if (pass.d_in == nullptr) return;
-    multiply(pass.context,
-             {.m = n,
-              .n = in_,
-              .k = out_,
-              .a = {.data = pass.d_out, .row = out_},
-              .b = {.data = pass.parameters + weight_, .row = in_},
-              .c = pass.d_in,
-              .c_row = in_,
-              .beta = pass.add ? 1.0F : 0.0F});
+    multiply(pass.context, {.m = n,
+                            .n = in_,
+                            .k = out_,
+                            .a = {.data = pass.d_out, .row = out_},
+                            .b = {.data = pass.parameters + weight_, .row = in_},
+                            .c = pass.d_in,
+                            .c_row = in_,
+                            .beta = pass.add ? 1.0F : 0.0F});
   }
 
  private:

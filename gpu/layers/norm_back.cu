@@ -46,11 +46,7 @@ __global__ void __launch_bounds__(wide_threads) batch_back_alone_kernel(Back b, 
   if (threadIdx.x == 0) to(channel, total);
   const float n = static_cast<float>(count);
   for (std::size_t i = threadIdx.x; i < count; i += wide_threads)
-    go_back_in_batch(b,
-                     b.layout.of_channel(channel, i),
-                     channel,
-                     n,
-                     static_cast<float>(total.b),
+    go_back_in_batch(b, b.layout.of_channel(channel, i), channel, n, static_cast<float>(total.b),
                      static_cast<float>(total.a));
 }
 
@@ -88,11 +84,7 @@ void go_back(
   if (back.dx != nullptr && layout.alone())
     return launch_wide_blocks(batch_back_alone_kernel, layout.channels, stream, back, affine);
   launch_blocks(channel_slice_kernel<Slopes, AffineGradient>,
-                std::size_t{layout.channels} * layout.slices,
-                stream,
-                Slopes{back},
-                affine,
-                layout,
+                std::size_t{layout.channels} * layout.slices, stream, Slopes{back}, affine, layout,
                 slices);
   if (back.dx == nullptr) return;
   if (layout.groups == 0)

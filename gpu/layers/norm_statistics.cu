@@ -102,12 +102,8 @@ void batch_norm(const Forth& forth,
     launch(given_statistics_kernel, layout.channels, stream, memory, batches, forth);
   } else {
     launch_blocks(channel_slice_kernel<Powers, BatchStatistics>,
-                  std::size_t{layout.channels} * layout.slices,
-                  stream,
-                  Powers{forth.x},
-                  statistics,
-                  layout,
-                  slices);
+                  std::size_t{layout.channels} * layout.slices, stream, Powers{forth.x}, statistics,
+                  layout, slices);
   }
   launch(apply_kernel, layout.count(), stream, forth, layout.count());
 }

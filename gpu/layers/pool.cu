@@ -122,14 +122,8 @@ class Pool : public Layer {
       : op_(plan.node.op),
         in_elements_(plan.in.elements()),
         out_elements_(plan.node.out.elements()),
-        planes_{plan.in.channels,
-                plan.in.height,
-                plan.in.width,
-                plan.node.out.channels,
-                plan.node.out.height,
-                plan.node.out.width,
-                plan.node.kernel,
-                plan.node.stride} {}
+        planes_{plan.in.channels,     plan.in.height,      plan.in.width,    plan.node.out.channels,
+                plan.node.out.height, plan.node.out.width, plan.node.kernel, plan.node.stride} {}
 
   void forward(const Pass& pass) override {
     const std::size_t count = pass.rows * out_elements_;

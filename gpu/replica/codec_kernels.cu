@@ -84,12 +84,7 @@ void Encoder::encode(
     case Codec::Kind::bf16:
       return launch(encode_words_kernel<Bfloat>, n, stream, v, n, words);
     case Codec::Kind::int8:
-      return launch_blocks(encode_int8_kernel,
-                           blocks,
-                           stream,
-                           v,
-                           n,
-                           reinterpret_cast<float*>(out),
+      return launch_blocks(encode_int8_kernel, blocks, stream, v, n, reinterpret_cast<float*>(out),
                            reinterpret_cast<std::int8_t*>(out + blocks * sizeof(float)));
     case Codec::Kind::top_k:
       return top_k_.encode(v, n, codec.kept(n), reinterpret_cast<Kept*>(out), stream);
@@ -109,13 +104,8 @@ void Encoder::decode(
     case Codec::Kind::bf16:
       return launch(decode_words_kernel<Bfloat>, n, stream, words, v, n);
     case Codec::Kind::int8:
-      return launch(decode_int8_kernel,
-                    n,
-                    stream,
-                    reinterpret_cast<const float*>(in),
-                    reinterpret_cast<const std::int8_t*>(in + blocks_for(n) * sizeof(float)),
-                    v,
-                    n);
+      return launch(decode_int8_kernel, n, stream, reinterpret_cast<const float*>(in),
+                    reinterpret_cast<const std::int8_t*>(in + blocks_for(n) * sizeof(float)), v, n);
     case Codec::Kind::top_k:
       return TopK::decode(reinterpret_cast<const Kept*>(in), codec.kept(n), v, n, stream);
     case Codec::Kind::random_k:

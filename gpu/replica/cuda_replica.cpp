@@ -271,8 +271,8 @@ class CudaReplica : public Replica, public Overlap {
     check_range(r);
     GV_CHECK_EQUAL(flows.vectors.size(), flows.weights.size(), "a weight for each vector");
     for (const Payload& vector : flows.vectors)
-      GV_CHECK_EQUAL(
-          vector->size(), r.count * sizeof(float), "a neighbour's piece fills the range");
+      GV_CHECK_EQUAL(vector->size(), r.count * sizeof(float),
+                     "a neighbour's piece fills the range");
   }
   Piece piece(Range r) {
     const auto at = [&](DeviceArray<float>& v) {
@@ -323,8 +323,8 @@ std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       Rng init,
                                       CudaPlace place,
                                       Precision precision) {
-  return std::make_unique<CudaReplica>(
-      network, std::move(share), optimizer, batch, init, place, precision);
+  return std::make_unique<CudaReplica>(network, std::move(share), optimizer, batch, init, place,
+                                       precision);
 }
 
 }  // namespace gv::gpu

@@ -62,8 +62,8 @@ void DeviceTransfer::stage(const Payload& piece) {
 
 void DeviceTransfer::send_weights(const Flows& flows) {
   std::ranges::copy(flows.weights, host_weights_.data());
-  copy_async(
-      weights_.data(), host_weights_.data(), flows.weights.size(), cudaMemcpyHostToDevice, copy_);
+  copy_async(weights_.data(), host_weights_.data(), flows.weights.size(), cudaMemcpyHostToDevice,
+             copy_);
 }
 
 Inflow DeviceTransfer::fill(Slot& slot, const Flows& flows, std::size_t done, std::size_t count) {

@@ -30,11 +30,9 @@ __global__ void gather_kernel(Table t, std::size_t count, float* out) {
   auto c = static_cast<std::uint32_t>(column);
   if (t.views != nullptr) {
     const std::uint32_t pixel = c % (t.height * t.width);
-    const std::int64_t from = seen(t.views[row],
-                                   static_cast<std::int32_t>(t.height),
-                                   static_cast<std::int32_t>(t.width),
-                                   static_cast<std::int32_t>(pixel / t.width),
-                                   static_cast<std::int32_t>(pixel % t.width));
+    const std::int64_t from = seen(
+        t.views[row], static_cast<std::int32_t>(t.height), static_cast<std::int32_t>(t.width),
+        static_cast<std::int32_t>(pixel / t.width), static_cast<std::int32_t>(pixel % t.width));
     if (from < 0) {
       out[k] = 0;
       return;
@@ -224,13 +222,10 @@ void Samples::send(unsigned number,
 }
 Samples::Source Samples::source(const Place& place) const {
   if (resident_)
-    return {
-        bytes_.data(), floats_.data(), tokens_.data(), labels_.data(), place.rows.device.data()};
-  return {place.bytes.device.data(),
-          place.floats.device.data(),
-          place.tokens.device.data(),
-          place.labels.device.data(),
-          in_order_.data()};
+    return {bytes_.data(), floats_.data(), tokens_.data(), labels_.data(),
+            place.rows.device.data()};
+  return {place.bytes.device.data(), place.floats.device.data(), place.tokens.device.data(),
+          place.labels.device.data(), in_order_.data()};
 }
 
 void Samples::put(unsigned number, const Gathered& to, cudaStream_t stream) {
@@ -240,14 +235,7 @@ void Samples::put(unsigned number, const Gathered& to, cudaStream_t stream) {
   const std::uint32_t features = data_->features;
   const std::size_t count = rows * features;
   if (data_->is_text()) {
-    launch(gather_windows_kernel,
-           count,
-           stream,
-           from.tokens,
-           from.rows,
-           features,
-           count,
-           to.tokens,
+    launch(gather_windows_kernel, count, stream, from.tokens, from.rows, features, count, to.tokens,
            to.labels);
     return;
   }

@@ -69,12 +69,8 @@ Gathered Trainer::gathered() {
 
 void Trainer::put_gradient(const float* x, float* g) {
   train_.put(place_, gathered(), context_.stream);
-  cross_entropy(network_.forward(x),
-                labels_.data(),
-                lines(batch_),
-                network_.network().classes,
-                sums(),
-                context_.stream);
+  cross_entropy(network_.forward(x), labels_.data(), lines(batch_), network_.network().classes,
+                sums(), context_.stream);
   network_.backward(x, g);
   copy_async(host_result_.data(), result_.data(), 1, cudaMemcpyDeviceToHost, context_.stream);
 }
@@ -146,9 +142,7 @@ Moments Trainer::measure_moments(const float* x) {
   if (!network_.has_batch_norm()) return {};
   sent_ = false;  // the sample takes the places
   in_chunks(
-      train_,
-      sample_,
-      moments_chunk,
+      train_, sample_, moments_chunk,
       [&](std::size_t) {
         network_.see(x, moments_chunk, {Moments::Use::remembered, batches++});
       },
@@ -162,12 +156,9 @@ Evaluation Trainer::evaluate(const float* x) {
   double correct = 0;
   const auto put = [&](std::size_t first) {
     const std::size_t left = test_rows_.size() - first;
-    score(network_.see(x, test_chunk_, moments),
-          labels_.data(),
+    score(network_.see(x, test_chunk_, moments), labels_.data(),
           lines(static_cast<std::uint32_t>(std::min<std::size_t>(test_chunk_, left))),
-          network_.network().classes,
-          sums(),
-          context_.stream);
+          network_.network().classes, sums(), context_.stream);
     copy_async(host_result_.data(), result_.data(), 2, cudaMemcpyDeviceToHost, context_.stream);
   };
   in_chunks(test_, test_rows_, test_chunk_, put, [&](std::size_t) {

@@ -59,17 +59,9 @@ const std::array<Codec, 5>& codecs() {
 /// Formats of other programs; some would pass for a list of edges: `0 1 2` of an adjacency list is
 /// no edge of weight 2.
 void refuse_others(const std::string& path, const std::string& extension) {
-  constexpr std::array<std::string_view, 11> others{".gml",
-                                                    ".gexf",
-                                                    ".adjlist",
-                                                    ".net",
-                                                    ".paj",
-                                                    ".g6",
-                                                    ".s6",
-                                                    ".graph6",
-                                                    ".sparse6",
-                                                    ".mtx",
-                                                    ".pajek"};
+  constexpr std::array<std::string_view, 11> others{".gml",     ".gexf", ".adjlist", ".net",
+                                                    ".paj",     ".g6",   ".s6",      ".graph6",
+                                                    ".sparse6", ".mtx",  ".pajek"};
   if (std::ranges::find(others, extension) != others.end())
     refuse_file(path + ": ",
                 "graphs in `" + extension +

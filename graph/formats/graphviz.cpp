@@ -59,8 +59,7 @@ class Lexer {
     if (two == "--" || two == "->") return read(2);
     const std::size_t length = static_cast<std::size_t>(
         std::find_if_not(
-            text_.begin() + static_cast<std::ptrdiff_t>(at_) + (c == '-' ? 1 : 0),
-            text_.end(),
+            text_.begin() + static_cast<std::ptrdiff_t>(at_) + (c == '-' ? 1 : 0), text_.end(),
             [](unsigned char d) { return std::isalnum(d) || d == '_' || d == '.' || d >= 0x80; }) -
         text_.begin());
     read(std::max<std::size_t>(1, length - at_));

@@ -46,10 +46,10 @@ void refuse_gaps(const Numbering& numbers, const std::string& path) {
     if (ids[k] == k) continue;
     if (k > 0 && ids[k] == ids[k - 1])
       refuse_file(path + ": ", "peer " + std::to_string(ids[k]) + " is written in two ways");
-    refuse_file(path + ": ",
-                "peer " + std::to_string(k) + " is missing: the numbers go to " +
-                    std::to_string(ids.back()) + ", but only " + std::to_string(ids.size()) +
-                    " peers occur; number them 0, 1, 2, ... without gaps");
+    refuse_file(path + ": ", "peer " + std::to_string(k) + " is missing: the numbers go to " +
+                                 std::to_string(ids.back()) + ", but only " +
+                                 std::to_string(ids.size()) +
+                                 " peers occur; number them 0, 1, 2, ... without gaps");
   }
 }
 
@@ -85,9 +85,8 @@ PeerId fleet_size(const Numbering& numbers, const std::string& path, PeerId n, b
                 std::to_string(found) + " peers are more than " + std::to_string(most_peers));
   if (n == 0) return static_cast<PeerId>(found);
   if (found > n || (complete && found != n)) {
-    refuse_file(path + ": ",
-                "the graph has " + std::to_string(found) + " peers, the fleet has " +
-                    std::to_string(n) + ": give as many of the one as of the other");
+    refuse_file(path + ": ", "the graph has " + std::to_string(found) + " peers, the fleet has " +
+                                 std::to_string(n) + ": give as many of the one as of the other");
   }
   return n;
 }
@@ -175,18 +174,16 @@ Topology to_topology(const ListedGraph& list, const std::string& path, PeerId n)
     const PeerId u = numbers.find(e.from)->second;
     const PeerId v = numbers.find(e.to)->second;
     if (u == v) {
-      refuse_file(e.where,
-                  "peer " + excerpt(e.from) +
-                      " cannot be its own neighbour: remove the edge; what the "
-                      "other edges leave is the weight on itself");
+      refuse_file(e.where, "peer " + excerpt(e.from) +
+                               " cannot be its own neighbour: remove the edge; what the "
+                               "other edges leave is the weight on itself");
     }
     const Edge key = list.directed ? Edge{u, v} : Edge{std::min(u, v), std::max(u, v)};
     const auto [it, fresh] = edges.try_emplace(key, e.weight);
     if (!fresh && it->second != e.weight) {
-      refuse_file(e.where,
-                  "the edge " + excerpt(e.from) + " " + excerpt(e.to) +
-                      " was given before with another weight (" + shown(it->second) + ", now " +
-                      shown(e.weight) + "): keep one of them");
+      refuse_file(e.where, "the edge " + excerpt(e.from) + " " + excerpt(e.to) +
+                               " was given before with another weight (" + shown(it->second) +
+                               ", now " + shown(e.weight) + "): keep one of them");
     }
     if (fresh && e.weight) ++weighted;
   }
@@ -260,9 +257,9 @@ ListedGraph parse_npy(std::string_view bytes, const std::string& path) {
   const NpyMatrix a = parse_npy_matrix(bytes, path);
   const std::size_t n = a.rows;
   if (a.columns != n) {
-    refuse_file(path + ": ",
-                "a matrix of " + std::to_string(n) + " x " + std::to_string(a.columns) +
-                    ": a graph needs as many rows as columns");
+    refuse_file(path + ": ", "a matrix of " + std::to_string(n) + " x " +
+                                 std::to_string(a.columns) +
+                                 ": a graph needs as many rows as columns");
   }
   ListedGraph list{.directed = false, .peers = {}, .complete = true, .edges = {}};
   bool mixing = false;

@@ -18,9 +18,8 @@ constexpr double tolerance = 1e-12;  ///< for a matrix's symmetry, as in graph/m
 
 [[noreturn]] void refuse_shape(const std::string& where, const std::string& what, PeerId n) {
   const std::string side = std::to_string(n);
-  refuse_file(
-      where,
-      what + "; the matrix must be " + side + " x " + side + ", one row and column per peer");
+  refuse_file(where, what + "; the matrix must be " + side + " x " + side +
+                         ", one row and column per peer");
 }
 
 [[noreturn]] void refuse_count(const std::string& where) {
@@ -49,8 +48,7 @@ std::vector<Rows> text_matrices(std::string_view bytes,
   if (all.back().size() != n)
     refuse_shape(
         path + ": ",
-        std::to_string(all.back().size()) + " rows" + (all.size() > 1 ? " in the last" : ""),
-        n);
+        std::to_string(all.back().size()) + " rows" + (all.size() > 1 ? " in the last" : ""), n);
   return all;
 }
 
@@ -148,9 +146,8 @@ MixingMatrix read_matrix(const std::string& path, const Topology& t) {
   for (PeerId i = 0; i < n; ++i) {
     for (const PeerId j : rows[i].peers) {
       if (std::ranges::binary_search(t.neighbors[i], j)) continue;
-      refuse_file(path + ": ",
-                  "a weight for " + std::to_string(i) + " and " + std::to_string(j) +
-                      ", which the topology does not connect");
+      refuse_file(path + ": ", "a weight for " + std::to_string(i) + " and " + std::to_string(j) +
+                                   ", which the topology does not connect");
     }
   }
   return {std::move(rows), t.directed};

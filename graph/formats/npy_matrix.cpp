@@ -240,9 +240,8 @@ NpyMatrix matrix_of(const Header& header,
       matrix.values.push_back(type.read(entries.data() + k * type.bytes));
       if (std::isfinite(matrix.values.back())) continue;
       const std::string first = header.matrices > 1 ? std::to_string(m) + ", " : "";
-      refuse_file(path + ": ",
-                  "entry (" + first + std::to_string(i) + ", " + std::to_string(j) +
-                      ") is not finite: every entry must be a number");
+      refuse_file(path + ": ", "entry (" + first + std::to_string(i) + ", " + std::to_string(j) +
+                                   ") is not finite: every entry must be a number");
     }
   }
   return matrix;
@@ -254,9 +253,9 @@ std::vector<NpyMatrix> parse(std::string_view bytes, const std::string& path, Fo
   const std::size_t count = header.matrices * header.rows * header.columns;
   bytes.remove_prefix(header.length);
   if (bytes.size() != count * width) {
-    refuse_file(path + ": ",
-                std::to_string(bytes.size()) + " bytes of entries, the header promises " +
-                    std::to_string(count * width));
+    refuse_file(path + ": ", std::to_string(bytes.size()) +
+                                 " bytes of entries, the header promises " +
+                                 std::to_string(count * width));
   }
   if (count == 0 && form == Form::matrices) refuse_file(path + ": ", "an array without entries");
   std::vector<NpyMatrix> all;

@@ -71,10 +71,8 @@ double rounds_to(double gap, double factor) {
 MixingBounds mixing_bounds(PeerId n, double lambda2, double gap) {
   const double relaxation = 1 / gap;
   constexpr double e = 0.25;
-  return {(1 - lambda2) / 2,
-          std::sqrt(2 * (1 - lambda2)),
-          std::max(0.0, relaxation - 1) * std::log(1 / (2 * e)),
-          relaxation * std::log(n / e)};
+  return {(1 - lambda2) / 2, std::sqrt(2 * (1 - lambda2)),
+          std::max(0.0, relaxation - 1) * std::log(1 / (2 * e)), relaxation * std::log(n / e)};
 }
 
 }  // namespace gv

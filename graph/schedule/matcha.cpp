@@ -303,8 +303,8 @@ constexpr GraphParameter matcha_parameters[] = {
     {"graph", GraphParameter::Kind::graph, 0, 0, 0, "topology whose edges are used; written last"}};
 
 std::unique_ptr<MixingSchedule> make_matcha(const ScheduleSpec& spec, PeerId n) {
-  return std::make_unique<MatchaSchedule>(
-      build(spec.topology, n), spec.parameters.number("budget"), spec.parameters.seed());
+  return std::make_unique<MatchaSchedule>(build(spec.topology, n), spec.parameters.number("budget"),
+                                          spec.parameters.seed());
 }
 
 }  // namespace

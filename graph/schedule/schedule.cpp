@@ -12,11 +12,7 @@ namespace gv {
 namespace {
 
 constexpr GraphParameter matrices_parameters[] = {
-    {"file",
-     GraphParameter::Kind::path,
-     0,
-     0,
-     0,
+    {"file", GraphParameter::Kind::path, 0, 0, 0,
      "path of the file, relative to the fleet file: .npy of shape (rounds, n, n), else n lines of "
      "n numbers for each round"}};
 

@@ -90,10 +90,8 @@ void take_parameter(std::string_view family, std::string_view& rest, GraphParame
   if (value) rest.remove_prefix(1);
   const std::size_t end =
       row->kind == Kind::graph ? rest.size() : std::min(rest.find(','), rest.size());
-  values.set(
-      key,
-      parse_value(
-          *row, value ? rest.substr(0, end) : "", std::string(family) + ": " + std::string(key)));
+  values.set(key, parse_value(*row, value ? rest.substr(0, end) : "",
+                              std::string(family) + ": " + std::string(key)));
   rest.remove_prefix(std::min(end + 1, rest.size()));
 }
 

@@ -192,8 +192,8 @@ Spectrum undirected(const SparseRows& w) {
   const bool may_factor = cost.entries < most_factor_entries;
   const double affordable = 2 * cost.flops / step_flops(w);
   if (affordable > first_steps)
-    gaps = iterate(
-        run, static_cast<std::size_t>(std::min<double>(affordable, most_steps)), step_flops(w));
+    gaps = iterate(run, static_cast<std::size_t>(std::min<double>(affordable, most_steps)),
+                   step_flops(w));
   if (!one_part) gaps.mixing = {0, 0};
   if (done()) return from_gaps(gaps, "lanczos");
   if (!may_factor) {

@@ -113,12 +113,9 @@ inline std::vector<PeerId> doubling_hops(PeerId n) {
 }
 
 inline constexpr GraphParameter shape_parameter{
-    "shape",
-    GraphParameter::Kind::shape,
-    0,
-    0,
-    0,
-    "rows and columns; by default as square as possible"};
+    "shape", GraphParameter::Kind::shape,
+    0,       0,
+    0,       "rows and columns; by default as square as possible"};
 
 /// Returns the rows and columns for n peers: those of the shape, or if it is open the most square
 /// factorization of n. Throws std::invalid_argument with both numbers unless the shape has n peers.

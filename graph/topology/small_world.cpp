@@ -9,8 +9,7 @@ namespace {
 
 constexpr GraphParameter small_world_parameters[] = {
     count_parameter("k", 4, 2, "number of neighbours in the ring lattice; even"),
-    share_parameter("beta", 0.1, "probability that an edge is rewired"),
-    seed_parameter};
+    share_parameter("beta", 0.1, "probability that an edge is rewired"), seed_parameter};
 
 /// Watts & Strogatz, "Collective dynamics of small-world networks", Nature 1998.
 Topology build_small_world(const GraphParameters& p, PeerId n) {

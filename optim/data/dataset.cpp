@@ -203,8 +203,7 @@ void look(const View& view,
         std::ranges::fill(row, 0.0F);
         continue;
       }
-      slide(picture.subspan(c * plane + static_cast<std::size_t>(from) * width, width),
-            view.right,
+      slide(picture.subspan(c * plane + static_cast<std::size_t>(from) * width, width), view.right,
             row);
       if (view.mirrored) std::ranges::reverse(row);
     }

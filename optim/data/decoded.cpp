@@ -62,9 +62,7 @@ std::optional<std::string> name_of(const std::string& form, const std::vector<st
   }
   const XXH128_hash_t hash = XXH3_128bits(hashes.data(), hashes.size() * sizeof(std::uint64_t));
   std::array<char, 40> text{};
-  std::snprintf(text.data(),
-                text.size(),
-                "%016llx%016llx",
+  std::snprintf(text.data(), text.size(), "%016llx%016llx",
                 static_cast<unsigned long long>(hash.high64),
                 static_cast<unsigned long long>(hash.low64));
   return std::string(text.data()) + ".decoded";
@@ -76,12 +74,8 @@ bool is_pictures(const Dataset& data) {
 }
 
 void save(const Dataset& data, StateWriter& out) {
-  for (const std::uint32_t number : {data.rows,
-                                     data.features,
-                                     data.classes,
-                                     data.image.channels,
-                                     data.image.height,
-                                     data.image.width})
+  for (const std::uint32_t number : {data.rows, data.features, data.classes, data.image.channels,
+                                     data.image.height, data.image.width})
     out.u64(number);
   out.u64(data.shift.size());
   out.values(data.shift);

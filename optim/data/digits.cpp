@@ -94,12 +94,12 @@ struct Hand {
 void draw_segment(std::array<float, side * side>& ink, Point a, Point b, float half_width) {
   const float reach = half_width + 1.5F / side;
   const auto low = [reach](float u, float v) {
-    return std::clamp(
-        static_cast<int>(std::floor((std::min(u, v) - reach) * side)), 0, static_cast<int>(side));
+    return std::clamp(static_cast<int>(std::floor((std::min(u, v) - reach) * side)), 0,
+                      static_cast<int>(side));
   };
   const auto high = [reach](float u, float v) {
-    return std::clamp(
-        static_cast<int>(std::ceil((std::max(u, v) + reach) * side)), 0, static_cast<int>(side));
+    return std::clamp(static_cast<int>(std::ceil((std::max(u, v) + reach) * side)), 0,
+                      static_cast<int>(side));
   };
   for (int row = low(a.y, b.y); row < high(a.y, b.y); ++row) {
     for (int column = low(a.x, b.x); column < high(a.x, b.x); ++column) {

@@ -54,9 +54,8 @@ class File {
     if (gzdirect(file_) == 0) return;
     const std::uint64_t size = std::filesystem::file_size(path_);
     if (size != header_ + promised) {
-      fail(path_,
-           "has " + std::to_string(size) + " bytes, its header promises " +
-               std::to_string(header_ + promised));
+      fail(path_, "has " + std::to_string(size) + " bytes, its header promises " +
+                      std::to_string(header_ + promised));
     }
   }
 
@@ -71,9 +70,8 @@ class File {
       bytes.resize(std::min<std::uint64_t>(bytes.capacity(), before + piece));
       const std::size_t n = read(bytes.data() + before, bytes.size() - before);
       if (n < bytes.size() - before) {
-        fail(path_,
-             "is truncated: " + std::to_string(before + n) + " bytes of " +
-                 std::to_string(promised) + " after its header");
+        fail(path_, "is truncated: " + std::to_string(before + n) + " bytes of " +
+                        std::to_string(promised) + " after its header");
       }
     }
     std::uint8_t more = 0;  // reading on also makes zlib check the sum at the end
@@ -108,9 +106,9 @@ std::string find(const std::string& dir, const std::string& name) {
 void check_magic(File& file, std::uint32_t expected) {
   const std::uint32_t magic = file.big_endian();
   if (magic != expected) {
-    fail(file.path(),
-         "begins with " + std::to_string(magic) + " instead of " + std::to_string(expected) +
-             ", the magic number of IDX " + (expected == image_magic ? "images" : "labels"));
+    fail(file.path(), "begins with " + std::to_string(magic) + " instead of " +
+                          std::to_string(expected) + ", the magic number of IDX " +
+                          (expected == image_magic ? "images" : "labels"));
   }
 }
 
@@ -122,9 +120,8 @@ std::uint64_t read_image_header(File& file, Dataset& data) {
   const std::uint64_t width = file.big_endian();
   if (data.rows == 0 || height == 0 || width == 0 || height > longest_side ||
       width > longest_side || data.rows * height * width > largest) {
-    fail(file.path(),
-         "has impossible dimensions: " + std::to_string(data.rows) + " images of " +
-             std::to_string(height) + " x " + std::to_string(width));
+    fail(file.path(), "has impossible dimensions: " + std::to_string(data.rows) + " images of " +
+                          std::to_string(height) + " x " + std::to_string(width));
   }
   data.features = static_cast<std::uint32_t>(height * width);
   data.image = {1, static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width)};
@@ -158,10 +155,8 @@ std::string sides(const Dataset& data) {
 
 std::vector<std::string> idx_files(const std::string& dir) {
   std::vector<std::string> files;
-  for (const char* name : {"train-images-idx3-ubyte",
-                           "train-labels-idx1-ubyte",
-                           "t10k-images-idx3-ubyte",
-                           "t10k-labels-idx1-ubyte"})
+  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                           "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})
     files.push_back(find(dir, name));
   return files;
 }

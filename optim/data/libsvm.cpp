@@ -172,8 +172,8 @@ std::vector<std::string> classes_of(const std::string& path, const LibSvmFile& f
                              " different labels; logistic regression learns two classes: keep the "
                              "samples of two of them, such as -1 and +1");
   std::vector<std::string> classes(labels.begin(), labels.end());
-  std::ranges::stable_sort(
-      classes, {}, [](const std::string& label) { return *number_of<double>(label); });
+  std::ranges::stable_sort(classes, {},
+                           [](const std::string& label) { return *number_of<double>(label); });
   return classes;
 }
 

@@ -22,9 +22,8 @@ std::vector<std::uint8_t> read_bytes(const std::string& path) {
   const std::uint64_t size = std::filesystem::file_size(path);
   if (size == 0) fail(path, "is empty; name a text file with something in it");
   if (size > largest) {
-    fail(path,
-         "has " + std::to_string(size) + " bytes; at most " + std::to_string(largest) +
-             " can be read: cut it");
+    fail(path, "has " + std::to_string(size) + " bytes; at most " + std::to_string(largest) +
+                   " can be read: cut it");
   }
   std::vector<std::uint8_t> bytes(size);
   in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));

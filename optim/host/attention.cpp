@@ -31,33 +31,11 @@ class Attention : public SingleInputLayer {
   void forward(std::span<const float>, Moments) override {
     each_head([this](const Head& head) {
       const float* q = floats(x_) + head.qkv;
-      gemm(false,
-           true,
-           t_,
-           t_,
-           depth_,
-           scale_,
-           q,
-           3 * width_,
-           q + width_,
-           3 * width_,
-           0,
-           head.weights,
-           t_);
+      gemm(false, true, t_, t_, depth_, scale_, q, 3 * width_, q + width_, 3 * width_, 0,
+           head.weights, t_);
       for (int i = 0; i < t_; ++i) softmax_row(head.weights + std::ptrdiff_t{i} * t_, i + 1);
-      gemm(false,
-           false,
-           t_,
-           depth_,
-           t_,
-           1,
-           head.weights,
-           t_,
-           q + 2 * width_,
-           3 * width_,
-           0,
-           floats(y_) + head.out,
-           width_);
+      gemm(false, false, t_, depth_, t_, 1, head.weights, t_, q + 2 * width_, 3 * width_, 0,
+           floats(y_) + head.out, width_);
     });
   }
 
@@ -68,18 +46,7 @@ class Attention : public SingleInputLayer {
       float* dq = floats(dx_) + head.qkv;
       const float* dy = floats(incoming_.tensor()) + head.out;
       float* ds = head.score_gradient;
-      gemm(true,
-           false,
-           t_,
-           depth_,
-           t_,
-           1,
-           head.weights,
-           t_,
-           dy,
-           width_,
-           0,
-           dq + 2 * width_,
+      gemm(true, false, t_, depth_, t_, 1, head.weights, t_, dy, width_, 0, dq + 2 * width_,
            3 * width_);
       gemm(false, true, t_, t_, depth_, 1, dy, width_, q + 2 * width_, 3 * width_, 0, ds, t_);
       for (int i = 0; i < t_; ++i) {
@@ -111,8 +78,7 @@ class Attention : public SingleInputLayer {
         for (std::size_t h = 0; h < heads_; ++h) {
           const std::size_t column = h * static_cast<std::size_t>(depth_);
           const std::size_t kept = training_ ? r * heads_ + h : slice;
-          body(Head{r * t * 3 * width + column,
-                    r * t * width + column,
+          body(Head{r * t * 3 * width + column, r * t * width + column,
                     weights_.data() + kept * t * t,
                     score_gradient_.data() + (training_ ? slice * t * t : 0)});
         }

@@ -122,15 +122,8 @@ class Convolution : public HostLayer {
       after.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
       attributes.set_post_ops(after);
     }
-    return {{dnnl::prop_kind::forward_training,
-             algorithm,
-             in,
-             weight,
-             bias_layout_,
-             out,
-             strides_,
-             begin_,
-             end_},
+    return {{dnnl::prop_kind::forward_training, algorithm, in, weight, bias_layout_, out, strides_,
+             begin_, end_},
             attributes,
             memory_.engine()};
   }
@@ -146,20 +139,16 @@ class Convolution : public HostLayer {
     set_output(memory_.lend(out));
     const dnnl::algorithm algorithm = algorithm_of(forward_);
     slices(algorithm, in, out).each([&](std::uint32_t row, std::uint32_t count) {
-      const auto description = count == rows_ ? forward_
-                                              : describe_forward(algorithm,
-                                                                 *with_rows(in, count),
-                                                                 forward_.weights_desc(),
-                                                                 *with_rows(out, count));
+      const auto description =
+          count == rows_ ? forward_
+                         : describe_forward(algorithm, *with_rows(in, count),
+                                            forward_.weights_desc(), *with_rows(out, count));
       Arguments arguments{{DNNL_ARG_SRC, rows_of(input_.tensor(), row, count)},
                           {DNNL_ARG_WEIGHTS, weight_in_.tensor()},
                           {DNNL_ARG_DST, rows_of(y_, row, count)}};
       if (bias_) arguments[DNNL_ARG_BIAS] = flat_bias_;
-      run_forward_.emplace_back(memory_,
-                                description,
-                                convolution_forward(description),
-                                std::move(arguments),
-                                run_forward_.size());
+      run_forward_.emplace_back(memory_, description, convolution_forward(description),
+                                std::move(arguments), run_forward_.size());
     });
   }
 
@@ -174,9 +163,7 @@ class Convolution : public HostLayer {
   void prepare_weights() {
     const convolution_backward_weights::primitive_desc description(
         {best, any_in(rows_), any_weight_, bias_layout_, any_out(rows_), strides_, begin_, end_},
-        Primitive::attributes(),
-        memory_.engine(),
-        forward_);
+        Primitive::attributes(), memory_.engine(), forward_);
     weights_input_ = again_or_of(input_, x_, description.src_desc());
     weights_incoming_ = Conversion::of(memory_, incoming_.tensor(), description.diff_dst_desc());
     flat_gradient_ = memory_.floating(weight_layout(dnnl::memory::format_tag::oihw));
@@ -186,11 +173,8 @@ class Convolution : public HostLayer {
                         {DNNL_ARG_DIFF_DST, weights_incoming_.tensor()},
                         {DNNL_ARG_DIFF_WEIGHTS, weight_out_.tensor()}};
     if (bias_) arguments[DNNL_ARG_DIFF_BIAS] = flat_bias_gradient_;
-    run_weights_ = {memory_,
-                    description,
-                    convolution_backward_weights(description),
-                    std::move(arguments),
-                    most_slices};
+    run_weights_ = {memory_, description, convolution_backward_weights(description),
+                    std::move(arguments), most_slices};
   }
 
   convolution_backward_data::primitive_desc describe_data(
@@ -219,19 +203,13 @@ class Convolution : public HostLayer {
           count == rows_
               ? whole
               : describe_data(
-                    algorithm,
-                    *with_rows(in, count),
-                    whole.weights_desc(),
-                    *with_rows(out, count),
+                    algorithm, *with_rows(in, count), whole.weights_desc(), *with_rows(out, count),
                     describe_forward(algorithm, any_in(count), any_weight_, any_out(count)));
       Arguments arguments{{DNNL_ARG_DIFF_DST, rows_of(data_incoming_.tensor(), row, count)},
                           {DNNL_ARG_WEIGHTS, data_weight_.tensor()},
                           {DNNL_ARG_DIFF_SRC, rows_of(data_out_.tensor(), row, count)}};
-      run_data_.emplace_back(memory_,
-                             description,
-                             convolution_backward_data(description),
-                             std::move(arguments),
-                             run_data_.size());
+      run_data_.emplace_back(memory_, description, convolution_backward_data(description),
+                             std::move(arguments), run_data_.size());
     });
     return result;
   }

@@ -44,18 +44,9 @@ void gemm(bool transpose_a,
     const std::ptrdiff_t row = by_rows ? from : 0;
     const std::ptrdiff_t column = by_rows ? 0 : from;
     keep_library_on_this_thread();
-    check(dnnl_sgemm(transpose_a ? 'T' : 'N',
-                     transpose_b ? 'T' : 'N',
-                     by_rows ? count : m,
-                     by_rows ? n : count,
-                     k,
-                     alpha,
-                     a + (transpose_a ? row : row * lda),
-                     lda,
-                     b + (transpose_b ? column * ldb : column),
-                     ldb,
-                     beta,
-                     c + row * ldc + column,
+    check(dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', by_rows ? count : m,
+                     by_rows ? n : count, k, alpha, a + (transpose_a ? row : row * lda), lda,
+                     b + (transpose_b ? column * ldb : column), ldb, beta, c + row * ldc + column,
                      ldc));
   });
 }

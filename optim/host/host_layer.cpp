@@ -69,9 +69,7 @@ class Gelu : public PrimitiveLayer {
     set_output(memory_.lend(x_.get_desc()));
     slices_.each([this](std::uint32_t row, std::uint32_t count) {
       const auto description = describe(count);
-      run_forward_.emplace_back(memory_,
-                                description,
-                                dnnl::eltwise_forward(description),
+      run_forward_.emplace_back(memory_, description, dnnl::eltwise_forward(description),
                                 Arguments{{DNNL_ARG_SRC, rows_of(x_, row, count)},
                                           {DNNL_ARG_DST, rows_of(y_, row, count)}},
                                 run_forward_.size());
@@ -91,9 +89,7 @@ class Gelu : public PrimitiveLayer {
       const dnnl::eltwise_backward::primitive_desc description(
           {kind, layout, layout, 0, 0}, Primitive::attributes(), memory_.engine(), describe(count));
       run_backward_.emplace_back(
-          memory_,
-          description,
-          dnnl::eltwise_backward(description),
+          memory_, description, dnnl::eltwise_backward(description),
           Arguments{{DNNL_ARG_SRC, rows_of(x_, row, count)},
                     {DNNL_ARG_DIFF_DST, rows_of(incoming_.tensor(), row, count)},
                     {DNNL_ARG_DIFF_SRC, rows_of(dx_, row, count)}},
@@ -237,9 +233,7 @@ class MaxPool : public PrimitiveLayer {
       slices_.rows_of_one = slices_.rows;
     slices_.each([this](std::uint32_t row, std::uint32_t count) {
       const auto description = describe_rows(count);
-      run_forward_.emplace_back(memory_,
-                                description,
-                                dnnl::pooling_forward(description),
+      run_forward_.emplace_back(memory_, description, dnnl::pooling_forward(description),
                                 Arguments{{DNNL_ARG_SRC, rows_of(x_, row, count)},
                                           {DNNL_ARG_DST, rows_of(y_, row, count)},
                                           {DNNL_ARG_WORKSPACE, rows_of(where_.tensor, row, count)}},
@@ -261,20 +255,12 @@ class MaxPool : public PrimitiveLayer {
 
   void make_backward() override {
     slices_.each([this](std::uint32_t row, std::uint32_t count) {
-      const dnnl::pooling_backward::primitive_desc description({kind,
-                                                                *with_rows(x_.get_desc(), count),
-                                                                *with_rows(y_.get_desc(), count),
-                                                                strides_,
-                                                                kernel_,
-                                                                none_,
-                                                                none_},
-                                                               Primitive::attributes(),
-                                                               memory_.engine(),
-                                                               describe_rows(count));
+      const dnnl::pooling_backward::primitive_desc description(
+          {kind, *with_rows(x_.get_desc(), count), *with_rows(y_.get_desc(), count), strides_,
+           kernel_, none_, none_},
+          Primitive::attributes(), memory_.engine(), describe_rows(count));
       run_backward_.emplace_back(
-          memory_,
-          description,
-          dnnl::pooling_backward(description),
+          memory_, description, dnnl::pooling_backward(description),
           Arguments{{DNNL_ARG_DIFF_DST, rows_of(incoming_.tensor(), row, count)},
                     {DNNL_ARG_WORKSPACE, rows_of(where_.tensor, row, count)},
                     {DNNL_ARG_DIFF_SRC, rows_of(dx_, row, count)}},

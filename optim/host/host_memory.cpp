@@ -12,8 +12,8 @@ namespace {
 using Layout = dnnl::memory::desc;
 
 Primitive make_reorder(HostMemory& memory, const dnnl::memory& from, const dnnl::memory& to) {
-  const dnnl::reorder::primitive_desc description(
-      memory.engine(), from.get_desc(), memory.engine(), to.get_desc(), Primitive::attributes());
+  const dnnl::reorder::primitive_desc description(memory.engine(), from.get_desc(), memory.engine(),
+                                                  to.get_desc(), Primitive::attributes());
   return {
       memory, description, dnnl::reorder(description), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}};
 }
@@ -133,8 +133,7 @@ dnnl::memory rows_of(const dnnl::memory& tensor, std::uint32_t begin, std::uint3
   if (all.data.dims[0] == rows) return tensor;
   const auto stride = static_cast<std::size_t>(all.data.format_desc.blocking.strides[0]);
   const std::size_t bytes = begin * stride * dnnl_data_type_size(all.data.data_type);
-  return {*with_rows(all, rows),
-          tensor.get_engine(),
+  return {*with_rows(all, rows), tensor.get_engine(),
           static_cast<std::byte*>(tensor.get_data_handle()) + bytes};
 }
 
@@ -152,8 +151,7 @@ std::optional<PictureLayout> picture_layout(const Layout& layout) {
     picture.block = picture.channels;
   }
   const std::size_t expected[] = {picture.padded_channels() * picture.pixels(),
-                                  picture.pixels() * picture.block,
-                                  picture.width * picture.block,
+                                  picture.pixels() * picture.block, picture.width * picture.block,
                                   picture.block};
   for (int k = 0; k < 4; ++k) {
     const bool single = extent(k) == 1 || (k == 1 && picture.blocks() == 1);

@@ -213,8 +213,7 @@ Evaluation NetworkForward::evaluate(std::span<const float> x,
     forward(x, data, rows, first, Moments::given);
     const std::size_t told = count * network_.positions();
     const Score score = score_logits(host_.logits().first(told * network_.classes),
-                                     std::span(labels_).first(told),
-                                     network_.classes);
+                                     std::span(labels_).first(told), network_.classes);
     total.loss += score.loss;
     total.correct += score.correct;
   }

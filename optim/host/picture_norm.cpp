@@ -172,11 +172,7 @@ class PictureNorm : public SingleInputLayer {
     each_block([&]<std::size_t B>(std::size_t from, Pixels pixels, std::size_t at) {
       const Affine to{&a_[at], &b_[at]};
       const auto pass = relu_ ? scale_gradient<B, true> : scale_gradient<B, false>;
-      pass(floats(x_) + from,
-           dy + from,
-           pixels,
-           to,
-           {&p_[at], &q_[at], &r_[at]},
+      pass(floats(x_) + from, dy + from, pixels, to, {&p_[at], &q_[at], &r_[at]},
            floats(dx_) + from);
     });
   }
@@ -200,8 +196,8 @@ class PictureNorm : public SingleInputLayer {
   void each_block_of(Body body) const {
     for (std::size_t r = 0; r < layout_.rows; ++r)
       for (std::size_t c = 0; c < padded_; c += B)
-        body.template operator()<B>(
-            layout_.at(r, c), Pixels{layout_.pixels(), layout_.block}, r * padded_ + c);
+        body.template operator()<B>(layout_.at(r, c), Pixels{layout_.pixels(), layout_.block},
+                                    r * padded_ + c);
   }
 
   /// Computes mean and 1 / sqrt(variance + epsilon) of each set of this batch.

@@ -47,8 +47,7 @@ class Add : public HostLayer {
   void backward(std::span<const float>, std::span<float>) override {
     incoming_.gather();
     if (!to_second_.tensor()) return;
-    std::memcpy(floats(to_second_.tensor()),
-                floats(incoming_.tensor()),
+    std::memcpy(floats(to_second_.tensor()), floats(incoming_.tensor()),
                 float_count(incoming_.tensor()) * sizeof(float));
     to_second_.run();
   }
@@ -113,8 +112,7 @@ class Shortcut : public SingleInputLayer {
         for (std::size_t h = 0; h < out_.height; ++h)
           for (std::size_t w = 0; w < out_.width; ++w)
             body(from + (h * in_.width + w) * stride_ * in_.block,
-                 to + (h * out_.width + w) * out_.block,
-                 length);
+                 to + (h * out_.width + w) * out_.block, length);
       }
     }
   }

@@ -27,8 +27,8 @@ ModelRow mlp_model() {
                     .help = "widths of the hidden layers, such as [256, 128]"}},
           .network =
               [](const ModelSpec& spec, const Dataset& data) {
-                return mlp_network(
-                    {.channels = data.features}, spec.widths("hidden"), data.classes);
+                return mlp_network({.channels = data.features}, spec.widths("hidden"),
+                                   data.classes);
               },
           .example = "{ kind: mlp, hidden: [256, 128] }"};
 }

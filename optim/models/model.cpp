@@ -129,9 +129,8 @@ void check_model(const ModelSpec& spec) {
     const ModelKey* const key = find_key(row, name);
     if (key == nullptr) refuse(spec.kind, "has no key `" + name + "`");
     if (!allowed(*key, value))
-      refuse(spec.kind,
-             "takes no `" + text_of(value) + "` as its " + name + ": " + key->help +
-                 allowed_words(*key));
+      refuse(spec.kind, "takes no `" + text_of(value) + "` as its " + name + ": " + key->help +
+                            allowed_words(*key));
   }
   if (row.object == nullptr) return;
   if (const auto objection = row.object(spec)) refuse(spec.kind, "is refused: " + objection->what);

@@ -13,14 +13,9 @@ ModelRow linear_model();
 ModelRow quadratic_model();
 
 const std::vector<ModelRow>& models() {
-  static const std::vector<ModelRow> table{mlp_model(),
-                                           softmax_model(),
-                                           lenet5_model(),
-                                           resnet20_model(),
-                                           transformer_model(),
-                                           logistic_model(),
-                                           linear_model(),
-                                           quadratic_model()};
+  static const std::vector<ModelRow> table{mlp_model(),      softmax_model(),     lenet5_model(),
+                                           resnet20_model(), transformer_model(), logistic_model(),
+                                           linear_model(),   quadratic_model()};
   return table;
 }
 

@@ -212,9 +212,8 @@ bool is_divisible(const Part& part) {
   const std::vector<Node>& nodes = part.network.nodes;
   if (part.last || nodes.size() < 2 || nodes[1].op != Op::linear || nodes[1].out.positions != 1)
     return false;
-  return std::all_of(nodes.begin() + 2, nodes.end(), [](const Node& node) {
-    return node.op == Op::relu || node.op == Op::gelu;
-  });
+  return std::all_of(nodes.begin() + 2, nodes.end(),
+                     [](const Node& node) { return node.op == Op::relu || node.op == Op::gelu; });
 }
 
 std::uint32_t rows_of(const Part& part) {

@@ -74,8 +74,7 @@ ModelRow resnet20_model() {
                     .help = "kind of normalization; group suits data that differ between peers"}},
           .network =
               [](const ModelSpec& spec, const Dataset& data) {
-                return resnet20_network(shape_of(data.image),
-                                        data.classes,
+                return resnet20_network(shape_of(data.image), data.classes,
                                         spec.word("norm") == "batch" ? Norm::batch : Norm::group);
               },
           .bench_image = {3, 32, 32},

@@ -39,8 +39,7 @@ std::optional<ModelObjection> indivisible_width(const ModelSpec& spec) {
   const std::uint32_t heads = spec.number("heads");
   if (width % heads == 0) return std::nullopt;
   return ModelObjection{
-      "heads",
-      std::to_string(heads) + " heads do not divide a width of " + std::to_string(width),
+      "heads", std::to_string(heads) + " heads do not divide a width of " + std::to_string(width),
       "each head gets width / heads channels"};
 }
 

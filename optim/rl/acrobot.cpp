@@ -80,8 +80,8 @@ class Acrobot : public Environment {
     return {over ? 0.0F : -1.0F, over};
   }
   void show(std::span<const double> s, std::span<float> seen) const override {
-    const std::array<double, 6> all{
-        std::cos(s[0]), std::sin(s[0]), std::cos(s[1]), std::sin(s[1]), s[2], s[3]};
+    const std::array<double, 6> all{std::cos(s[0]), std::sin(s[0]), std::cos(s[1]),
+                                    std::sin(s[1]), s[2],           s[3]};
     for (std::size_t k = 0; k < all.size(); ++k) seen[k] = static_cast<float>(all[k]);
   }
   /// Bounds the angles, because wrapped() subtracts single turns.

@@ -144,8 +144,7 @@ void Memory::draw(std::uint32_t rows, Rng& rng, Drawn& to) const {
   priorities_.find(at, to.places);
   for (std::uint32_t k = 0; k < rows; ++k) {
     const std::size_t place = to.places[k];
-    recall(place,
-           std::span(to.seen).subspan(k * numbers, numbers),
+    recall(place, std::span(to.seen).subspan(k * numbers, numbers),
            std::span(to.next).subspan(k * numbers, numbers));
     to.actions[k] = rest_[place].action;
     to.rewards[k] = rest_[place].reward;

@@ -114,8 +114,8 @@ std::optional<Drawn> unpack_transitions(const Buffer& packed,
 std::shared_ptr<Buffer> pack_errors(std::span<const float> errors) {
   if (errors.empty() || !all_finite(errors)) return nullptr;
   auto packed = std::make_shared<Buffer>(errors.size_bytes());
-  std::ranges::transform(
-      errors, packed->floats().begin(), [](float error) { return std::abs(error); });
+  std::ranges::transform(errors, packed->floats().begin(),
+                         [](float error) { return std::abs(error); });
   return packed;
 }
 

@@ -238,9 +238,8 @@ void check(const LearningRate& schedule) {
 double decayed(const LearningRate& schedule, std::uint64_t t) {
   if (t <= schedule.warmup) return 0;
   if (schedule.total <= schedule.warmup) return 1;
-  return std::min(1.0,
-                  static_cast<double>(t - schedule.warmup) /
-                      static_cast<double>(schedule.total - schedule.warmup));
+  return std::min(1.0, static_cast<double>(t - schedule.warmup) /
+                           static_cast<double>(schedule.total - schedule.warmup));
 }
 
 class AccumulatedAdam : public Optimizer {

@@ -109,8 +109,8 @@ bool ProgramReplica::add_flow(
   check(r, ours.size());
   by_blocks(r, [&](Range b) {
     const std::size_t from = b.begin - r.begin;
-    gv::add_flow(
-        at(v, b), w, theirs.floats().subspan(from, b.count), ours.floats().subspan(from, b.count));
+    gv::add_flow(at(v, b), w, theirs.floats().subspan(from, b.count),
+                 ours.floats().subspan(from, b.count));
   });
   return all_finite(theirs.floats());
 }

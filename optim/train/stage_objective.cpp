@@ -75,8 +75,7 @@ class StageObjective : public Objective {
 
   void forward(std::span<const float> x, Microbatch at, const Buffer* in, Buffer* out) override {
     if (at.number == spec_.copy) begin(at.batch);
-    GV_CHECK_EQUAL(at.number,
-                   spec_.copy + spec_.copies * forwarded_++,
+    GV_CHECK_EQUAL(at.number, spec_.copy + spec_.copies * forwarded_++,
                    "microbatches go forward in their order");
     const std::span<const float> input = crossing(in, part_.floats_in);
     const std::span<float> output = crossing(out, part_.floats_out);
@@ -165,9 +164,7 @@ class StageObjective : public Objective {
   std::unique_ptr<HostNetwork> take_network() {
     if (free_.empty())
       return std::make_unique<HostNetwork>(
-          part_.network,
-          rows_,
-          true,
+          part_.network, rows_, true,
           NetworkEnds{.gradient_in = !part_.first, .gradient_out = !part_.last});
     std::unique_ptr<HostNetwork> network = std::move(free_.back());
     free_.pop_back();
@@ -274,8 +271,8 @@ class MemberObjective : public Objective {
                   std::span<float> g) override {
     const std::size_t p = piece_of(at);
     const auto [begin, count] = ranges_[p];
-    return pieces_[p]->backward(
-        x.subspan(begin, count), inside(at), in, out, g.subspan(begin, count));
+    return pieces_[p]->backward(x.subspan(begin, count), inside(at), in, out,
+                                g.subspan(begin, count));
   }
 
   void save(StateWriter& out) const override {

@@ -33,11 +33,10 @@ int run(const AgentArguments& arguments) {
 }  // namespace
 
 Command agent_command() {
-  Command row = command("agent",
-                        "Start and watch peers here for a launcher on another machine (run does)",
-                        "  grapevine agent --nonce 0123456789abcdef --run ring8-0123456789abcdef",
-                        agent_options,
-                        run);
+  Command row =
+      command("agent", "Start and watch peers here for a launcher on another machine (run does)",
+              "  grapevine agent --nonce 0123456789abcdef --run ring8-0123456789abcdef",
+              agent_options, run);
   row.hidden = true;
   return row;
 }

@@ -182,13 +182,12 @@ void print_agents(const AgentUse& use) {
 void print_more(const AlgorithmRow& row) {
   fmt::print("    roles: worker{}\n", row.serve == nullptr ? "" : ", server");
   print_paragraph(fmt::format("keeps: {}", meaning_of(row)));
-  fmt::print("    bits: {}\n",
-             row.synchronous ? "the same in `run` and `simulate`"
-                             : "depend on who comes first; `simulate` repeats them");
+  fmt::print("    bits: {}\n", row.synchronous
+                                   ? "the same in `run` and `simulate`"
+                                   : "depend on who comes first; `simulate` repeats them");
   const Example example = example_of(row);
   fmt::print("    sends: {:.3g} models a round, out of the busiest peer of this fleet:\n\n{}\n",
-             example.models,
-             example.text);
+             example.models, example.text);
 }
 
 void print_text(const AlgorithmsArguments& arguments) {
@@ -197,11 +196,8 @@ void print_text(const AlgorithmsArguments& arguments) {
     fmt::print("{}{}{}\n", row->kind, order.empty() ? "" : ", order ", order);
     print_paragraph(std::string(row->summary));
     for (const gv::Option& option : row->options)
-      print_paragraph(fmt::format("{} = {} ({}): {}",
-                                  option.name,
-                                  text_of(option, option.usual),
-                                  range_of(option),
-                                  option.help));
+      print_paragraph(fmt::format("{} = {} ({}): {}", option.name, text_of(option, option.usual),
+                                  range_of(option), option.help));
     const std::vector<std::string> codecs = codecs_of(*row);
     if (!codecs.empty()) print_paragraph(fmt::format("codec: {}", fmt::join(codecs, ", ")));
     print_agents(agent_use(*row));
@@ -248,8 +244,7 @@ Command algorithms_command() {
                  "  grapevine algorithms choco-sgd\n"
                  "  grapevine algorithms choco-sgd --bibtex >> paper.bib\n"
                  "  grapevine algorithms --json",
-                 declare,
-                 list);
+                 declare, list);
 }
 
 }  // namespace gv::cli

@@ -46,9 +46,7 @@ void print_text(const LedgerAudit& result) {
         result.unchecked);
   fmt::print(
       "{} pieces of exchanges in both books, {} in one (one of the two peers died)\n{} findings\n",
-      result.both,
-      result.one_sided,
-      result.findings.size());
+      result.both, result.one_sided, result.findings.size());
 }
 
 /// Returns a word of run.json, which is not trusted; "" if it has none.
@@ -67,8 +65,7 @@ std::string about(const std::string& folder, const std::string& key) {
     throw std::invalid_argument(fmt::format(
         "{}: the ledgers are empty: {} wrote nothing there; methods that average with all "
         "neighbours do on undirected graphs, such as d-psgd on a ring",
-        folder,
-        method.empty() ? "its method" : method));
+        folder, method.empty() ? "its method" : method));
   if (about(folder, "kind") == "simulate")
     throw std::invalid_argument(folder +
                                 ": a simulation compares both ends of each exchange itself and "
@@ -95,12 +92,10 @@ void audit_options(Options& options, AuditArguments& arguments) {
 }  // namespace
 
 Command audit_command() {
-  return command("audit",
-                 "Compare the ledgers of all peers of a run; exit 4 on a finding",
+  return command("audit", "Compare the ledgers of all peers of a run; exit 4 on a finding",
                  "  grapevine run configs/quadratic-ring16.yaml --set faults.ledger=true\n"
                  "  grapevine audit runs/quadratic-ring16",
-                 audit_options,
-                 audit_run);
+                 audit_options, audit_run);
 }
 
 }  // namespace gv::cli

@@ -63,8 +63,7 @@ std::string submitted(const std::string& script) {
   try {
     Child sbatch({"sbatch", "--parsable", script});
     hear_out(
-        sbatch,
-        [&](const std::string& line) { said = printable(line, 80); },
+        sbatch, [&](const std::string& line) { said = printable(line, 80); },
         [&](const std::string& line) { wrong += "\n  " + printable(line, 300); });
     if (sbatch.status() == 0 && !said.empty()) return said;
   } catch (const std::runtime_error& missing) {

@@ -20,28 +20,25 @@ void print_json(const AgentBenchOptions& options, const AgentBenchReport& report
   for (const ActingRate& rate : report.acting)
     acting.push_back(
         {{"environments", rate.environments}, {"steps_per_second", rate.steps_per_second}});
-  fmt::print("{}\n",
-             Json{{"schema", "grapevine.bench-agent/1"},
-                  {"environment", options.environment},
-                  {"parameters", report.parameters},
-                  {"acting", acting},
-                  {"memory", options.memory},
-                  {"batch", options.batch},
-                  {"draw_seconds", report.draw_seconds},
-                  {"draw_and_judge_seconds", report.judge_seconds}}
-                 .dump());
+  fmt::print("{}\n", Json{{"schema", "grapevine.bench-agent/1"},
+                          {"environment", options.environment},
+                          {"parameters", report.parameters},
+                          {"acting", acting},
+                          {"memory", options.memory},
+                          {"batch", options.batch},
+                          {"draw_seconds", report.draw_seconds},
+                          {"draw_and_judge_seconds", report.judge_seconds}}
+                         .dump());
 }
 
 void print_text(const AgentBenchOptions& options, const AgentBenchReport& report) {
-  fmt::print(
-      "{}, mlp 128-128: {} parameters, one thread\n", options.environment, report.parameters);
+  fmt::print("{}, mlp 128-128: {} parameters, one thread\n", options.environment,
+             report.parameters);
   fmt::print("{:>12} {:>10}\n", "environments", "steps/s");
   for (const ActingRate& rate : report.acting)
     fmt::print("{:>12} {:>10.0f}\n", rate.environments, rate.steps_per_second);
   fmt::print("memory of {}: a prioritized draw of {} takes {}\n       with new priorities {}\n",
-             options.memory,
-             options.batch,
-             seconds_text(report.draw_seconds),
+             options.memory, options.batch, seconds_text(report.draw_seconds),
              seconds_text(report.judge_seconds));
 }
 
@@ -71,12 +68,10 @@ void agent_options(Options& options, AgentArguments& arguments) {
 }  // namespace
 
 Command bench_agent_command() {
-  return command("agent",
-                 "Measure an agent's steps in an environment and its draws from a memory",
+  return command("agent", "Measure an agent's steps in an environment and its draws from a memory",
                  "  grapevine bench agent\n"
                  "  grapevine bench agent --environment bricks --memory 100000 --json",
-                 agent_options,
-                 run_agent);
+                 agent_options, run_agent);
 }
 
 }  // namespace gv::cli

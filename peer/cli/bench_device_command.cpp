@@ -46,12 +46,8 @@ std::string device_text(const DeviceRow& row) {
 }
 
 void print_row(const DeviceRow& row) {
-  fmt::print("{:<10} {:>6} {:>12.0f} {:>10.2f} {:>8.3g}\n",
-             device_text(row),
-             row.batch,
-             row.samples_per_second,
-             row.gflops,
-             row.speed);
+  fmt::print("{:<10} {:>6} {:>12.0f} {:>10.2f} {:>8.3g}\n", device_text(row), row.batch,
+             row.samples_per_second, row.gflops, row.speed);
   std::fflush(stdout);
 }
 
@@ -61,15 +57,12 @@ void print_advice(const std::vector<DeviceRow>& rows, std::uint32_t base) {
   for (const DeviceRow& row : rows) {
     if (row.batch != base) continue;
     const std::string threads = row.device.cuda ? "" : fmt::format(" threads: {},", row.threads);
-    fmt::print("  peers:    - {{ device: \"{}\",{} speed: {:.3g} }}\n",
-               to_string(row.device),
-               threads,
-               row.speed);
+    fmt::print("  peers:    - {{ device: \"{}\",{} speed: {:.3g} }}\n", to_string(row.device),
+               threads, row.speed);
   }
   const auto first = std::ranges::find(rows, base, &DeviceRow::batch);
   fmt::print("  simulate: {{ flops: {:.3g} GFLOP/s }}    # of speed 1: {:.0f} samples/s\n",
-             first->gflops / first->speed,
-             first->samples_per_second / first->speed);
+             first->gflops / first->speed, first->samples_per_second / first->speed);
 }
 
 void print_json(const Assembly& fleet, const std::vector<DeviceRow>& measured, std::uint32_t base) {
@@ -82,13 +75,12 @@ void print_json(const Assembly& fleet, const std::vector<DeviceRow>& measured, s
                     {"gflops", row.gflops},
                     {"speed", row.speed}});
   }
-  fmt::print("{}\n",
-             Json{{"schema", "grapevine.bench-device/1"},
-                  {"model", fleet.fleet.model.kind},
-                  {"parameters", fleet.dimension},
-                  {"batch", base},
-                  {"rows", rows}}
-                 .dump());
+  fmt::print("{}\n", Json{{"schema", "grapevine.bench-device/1"},
+                          {"model", fleet.fleet.model.kind},
+                          {"parameters", fleet.dimension},
+                          {"batch", base},
+                          {"rows", rows}}
+                         .dump());
 }
 
 int run_devices(const DeviceArguments& options) {
@@ -103,18 +95,13 @@ int run_devices(const DeviceArguments& options) {
   sizes.insert(base);
   const bool json = options.file.json;
   if (!json) {
-    fmt::print("{}, {} parameters: gradient and step, {:g} s each\n",
-               fleet.fleet.model.kind,
-               fleet.dimension,
-               options.seconds);
-    fmt::print(
-        "{:<10} {:>6} {:>12} {:>10} {:>8}\n", "device", "batch", "samples/s", "GFLOP/s", "speed");
+    fmt::print("{}, {} parameters: gradient and step, {:g} s each\n", fleet.fleet.model.kind,
+               fleet.dimension, options.seconds);
+    fmt::print("{:<10} {:>6} {:>12} {:>10} {:>8}\n", "device", "batch", "samples/s", "GFLOP/s",
+               "speed");
   }
-  const auto rows = bench_devices(fleet,
-                                  {sizes.begin(), sizes.end()},
-                                  options.seconds,
-                                  options.beside,
-                                  [&](const DeviceRow& row) {
+  const auto rows = bench_devices(fleet, {sizes.begin(), sizes.end()}, options.seconds,
+                                  options.beside, [&](const DeviceRow& row) {
                                     if (!json) print_row(row);
                                   });
   json ? print_json(fleet, rows, base) : print_advice(rows, base);
@@ -124,8 +111,8 @@ int run_devices(const DeviceArguments& options) {
 void device_options(Options& options, DeviceArguments& arguments) {
   add_fleet_options(options, arguments.file);
   options
-      .list(
-          "--batches", arguments.batches, "Batch sizes to measure, in addition to the fleet's own")
+      .list("--batches", arguments.batches,
+            "Batch sizes to measure, in addition to the fleet's own")
       .call_values("N,...")
       .range(1, 1'000'000)
       .show_default();
@@ -133,8 +120,7 @@ void device_options(Options& options, DeviceArguments& arguments) {
       .range(0.001, 600.0)
       .show_default();
   options
-      .value("--beside",
-             arguments.beside,
+      .value("--beside", arguments.beside,
              "Samples per second of a peer of speed 1, as printed on another machine")
       .call_values("SAMPLES")
       .range(1e-3, 1e12);
@@ -150,8 +136,7 @@ Command bench_device_command() {
       "  grapevine bench device\n"
       "  grapevine bench device fleet.yaml --beside 12300   # on the fleet's second machine\n"
       "  grapevine bench device configs/fashion-ring8.yaml --batches 16,64,256 --json",
-      device_options,
-      run_devices);
+      device_options, run_devices);
 }
 
 }  // namespace gv::cli

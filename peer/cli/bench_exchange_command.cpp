@@ -25,34 +25,16 @@ constexpr const char* columns = "{:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}
 
 void print_exchange_header() {
   fmt::print("one round of averaging: seconds of the slowest, processor seconds of all\n");
-  fmt::print("{:>14} {:>17} {:>17} {:>17} {:>11}\n",
-             "",
-             "shared memory",
-             "TCP",
-             "bare streams",
+  fmt::print("{:>14} {:>17} {:>17} {:>17} {:>11}\n", "", "shared memory", "TCP", "bare streams",
              "bare over");
-  fmt::print(fmt::runtime(columns),
-             "peers",
-             "floats",
-             "round",
-             "cpu",
-             "round",
-             "cpu",
-             "round",
-             "cpu",
-             "sh.",
-             "TCP");
+  fmt::print(fmt::runtime(columns), "peers", "floats", "round", "cpu", "round", "cpu", "round",
+             "cpu", "sh.", "TCP");
 }
 
 void print_exchange_row(const ExchangeRow& r) {
-  fmt::print(fmt::runtime(columns),
-             r.peers,
-             r.dimension,
-             seconds_text(r.shared.seconds),
-             seconds_text(r.shared.cpu_seconds),
-             seconds_text(r.tcp.seconds),
-             seconds_text(r.tcp.cpu_seconds),
-             seconds_text(r.plain.seconds),
+  fmt::print(fmt::runtime(columns), r.peers, r.dimension, seconds_text(r.shared.seconds),
+             seconds_text(r.shared.cpu_seconds), seconds_text(r.tcp.seconds),
+             seconds_text(r.tcp.cpu_seconds), seconds_text(r.plain.seconds),
              seconds_text(r.plain.cpu_seconds),
              fmt::format("{:.2f}", r.plain.seconds / r.shared.seconds),
              fmt::format("{:.2f}", r.plain.seconds / r.tcp.seconds));
@@ -66,27 +48,13 @@ void print_encrypted(const std::vector<ExchangeRow>& rows) {
       "sh.: shared memory. The same encrypted (TLS 1.3), as between machines. Bytes per\n"
       "second of one core: AES: AES-128-GCM alone, encrypting and decrypting; part: of\n"
       "1 / (1 / TCP + 1 / AES), TLS carries so much. buffers: of bare streams' sockets\n");
-  fmt::print(fmt::runtime(line),
-             "peers",
-             "floats",
-             "round",
-             "cpu",
-             "TLS",
-             "TCP",
-             "AES",
-             "part",
+  fmt::print(fmt::runtime(line), "peers", "floats", "round", "cpu", "TLS", "TCP", "AES", "part",
              "buffers");
   for (const ExchangeRow& r : rows)
-    fmt::print(fmt::runtime(line),
-               r.peers,
-               r.dimension,
-               seconds_text(r.tls.seconds),
-               seconds_text(r.tls.cpu_seconds),
-               bytes_text(r.bytes_per_core_second(r.tls)),
-               bytes_text(r.bytes_per_core_second(r.tcp)),
-               bytes_text(r.aes.both()),
-               fmt::format("{:.2f}", r.part_of_allowed()),
-               buffer_text(r.plain_buffer));
+    fmt::print(fmt::runtime(line), r.peers, r.dimension, seconds_text(r.tls.seconds),
+               seconds_text(r.tls.cpu_seconds), bytes_text(r.bytes_per_core_second(r.tls)),
+               bytes_text(r.bytes_per_core_second(r.tcp)), bytes_text(r.aes.both()),
+               fmt::format("{:.2f}", r.part_of_allowed()), buffer_text(r.plain_buffer));
 }
 
 Json cost_json(const ExchangeRow& row, const RoundCost& cost) {
@@ -125,12 +93,8 @@ int bench_rounds(const ExchangeArguments& arguments) {
   if (!json) print_exchange_header();
   ProgressLine progress;
   const auto on_turn = [&](const ExchangeTurn& turn) {
-    progress.update(fmt::format("{} peers, {} floats: {} ({} of {})",
-                                turn.peers,
-                                turn.dimension,
-                                turn.way,
-                                turn.turn,
-                                turn.turns));
+    progress.update(fmt::format("{} peers, {} floats: {} ({} of {})", turn.peers, turn.dimension,
+                                turn.way, turn.turn, turn.turns));
   };
   const auto on_row = [&](const ExchangeRow& row) {
     progress.clear();
@@ -147,8 +111,7 @@ int bench_rounds(const ExchangeArguments& arguments) {
 void exchange_options(Options& options, ExchangeArguments& arguments) {
   options.json(arguments.json);
   options
-      .value("--averaging",
-             arguments.averaging,
+      .value("--averaging", arguments.averaging,
              "Kind of averaging: each peer with its neighbours, or all peers")
       .one_of({"neighbors", "all-reduce"})
       .show_default();
@@ -159,8 +122,7 @@ void exchange_options(Options& options, ExchangeArguments& arguments) {
       .range(1, 1'000'000'000)
       .show_default();
   options
-      .value("--repetitions",
-             arguments.bench.repetitions,
+      .value("--repetitions", arguments.bench.repetitions,
              "Number of repetitions of all measurements, in turn")
       .range(1, 1000)
       .show_default();
@@ -176,8 +138,7 @@ Command bench_exchange_command() {
       "  grapevine bench exchange\n"
       "  grapevine bench exchange --peers 4 --floats 1000000 --repetitions 11 --json\n"
       "  grapevine bench exchange --averaging all-reduce --peers 4 --floats 25600000",
-      exchange_options,
-      bench_rounds);
+      exchange_options, bench_rounds);
 }
 
 }  // namespace gv::cli

@@ -75,8 +75,7 @@ Command bench_links_command() {
       "Measure latency and bandwidth between the machines of a fleet, in the form of `links:`",
       "  grapevine bench links lan.yaml\n"
       "  grapevine bench links lan.yaml --edges --seconds 2 -o lan.links.yaml",
-      links_options,
-      measure);
+      links_options, measure);
 }
 
 }  // namespace gv::cli

@@ -62,28 +62,16 @@ std::string advice(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
   if (fleet.program) return text;
   return text +
          fmt::format("\n  simulate: {{ flops: {:.3g} GFLOP/s }}   # of speed 1: {:.0f} samples/s",
-                     1e-9 * slowest(speeds).flops,
-                     slowest(speeds).samples_per_second);
+                     1e-9 * slowest(speeds).flops, slowest(speeds).samples_per_second);
 }
 
 void print_table(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
-  fmt::print("{:>4} {:<16} {:<8} {:>7} {:>6} {:>12} {:>10} {:>8}\n",
-             "peer",
-             "host",
-             "device",
-             "threads",
-             "batch",
-             "samples/s",
-             "GFLOP/s",
-             "speed");
+  fmt::print("{:>4} {:<16} {:<8} {:>7} {:>6} {:>12} {:>10} {:>8}\n", "peer", "host", "device",
+             "threads", "batch", "samples/s", "GFLOP/s", "speed");
   for (const PeerSpeed& row : speeds) {
     const PeerSpec& spec = fleet.peers[row.peer];
-    fmt::print("{:>4} {:<16} {:<8} {:>7} {:>6} {:>12.0f} {:>10} {:>8.3g}\n",
-               row.peer,
-               cut_to_columns(printable(spec.host, 60), 16),
-               row.device,
-               spec.threads,
-               row.batch,
+    fmt::print("{:>4} {:<16} {:<8} {:>7} {:>6} {:>12.0f} {:>10} {:>8.3g}\n", row.peer,
+               cut_to_columns(printable(spec.host, 60), 16), row.device, spec.threads, row.batch,
                row.samples_per_second,
                fleet.program ? "-" : fmt::format("{:.3g}", 1e-9 * row.flops),
                speed_of(row, speeds));
@@ -158,8 +146,7 @@ Command bench_speeds_command() {
                  "and device, all at once, and print the `speed` of each",
                  "  grapevine bench speeds lan.yaml\n"
                  "  grapevine bench speeds configs/fashion-ring8.yaml --seconds 5 --json",
-                 speeds_options,
-                 measure);
+                 speeds_options, measure);
 }
 
 }  // namespace gv::cli

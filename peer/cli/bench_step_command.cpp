@@ -25,32 +25,24 @@ struct StepArguments {
 };
 
 void print_json(const StepOptions& options, const StepReport& report) {
-  fmt::print("{}\n",
-             Json{{"schema", "grapevine.bench-step/1"},
-                  {"model", options.model.kind},
-                  {"spec", to_string(options.model)},
-                  {"parameters", report.parameters},
-                  {"batch", options.batch},
-                  {"threads", options.threads},
-                  {"steps", report.steps},
-                  {"seconds_per_step", report.seconds},
-                  {"cpu_seconds_per_step", report.cpu_seconds},
-                  {"gflops", 1e-9 * report.flops / report.seconds}}
-                 .dump());
+  fmt::print("{}\n", Json{{"schema", "grapevine.bench-step/1"},
+                          {"model", options.model.kind},
+                          {"spec", to_string(options.model)},
+                          {"parameters", report.parameters},
+                          {"batch", options.batch},
+                          {"threads", options.threads},
+                          {"steps", report.steps},
+                          {"seconds_per_step", report.seconds},
+                          {"cpu_seconds_per_step", report.cpu_seconds},
+                          {"gflops", 1e-9 * report.flops / report.seconds}}
+                         .dump());
 }
 
 void print_text(const StepOptions& options, const StepReport& report) {
-  fmt::print("{}: {} parameters, batch {}, {} thread{}\n",
-             to_string(options.model),
-             report.parameters,
-             options.batch,
-             options.threads,
-             options.threads == 1 ? "" : "s");
-  fmt::print("{:.1f} steps/s, {:.1f} GFLOP/s; median of {} steps: {}",
-             1 / report.seconds,
-             1e-9 * report.flops / report.seconds,
-             report.steps,
-             seconds_text(report.seconds));
+  fmt::print("{}: {} parameters, batch {}, {} thread{}\n", to_string(options.model),
+             report.parameters, options.batch, options.threads, options.threads == 1 ? "" : "s");
+  fmt::print("{:.1f} steps/s, {:.1f} GFLOP/s; median of {} steps: {}", 1 / report.seconds,
+             1e-9 * report.flops / report.seconds, report.steps, seconds_text(report.seconds));
   if (report.cpu_seconds > 0) fmt::print(", {} of CPU", seconds_text(report.cpu_seconds));
   fmt::print("\n");
 }
@@ -107,13 +99,11 @@ void step_options(Options& options, StepArguments& arguments) {
 
 Command bench_step_command() {
   return command(
-      "step",
-      "Measure training steps of a model on made-up data: minibatch, gradient, SGD update",
+      "step", "Measure training steps of a model on made-up data: minibatch, gradient, SGD update",
       "  grapevine bench step\n"
       "  grapevine bench step --model lenet5 --batch 64\n"
       "  grapevine bench step --model resnet20 --norm group --seconds 10 --json",
-      step_options,
-      run_steps);
+      step_options, run_steps);
 }
 
 }  // namespace gv::cli

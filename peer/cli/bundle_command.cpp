@@ -25,29 +25,26 @@ int write_bundle(const BundleOptions& options) {
   const std::string file = options.file.empty() ? usual_name : options.file;
   write_file(file, bundle.read());
   if (options.json) {
-    fmt::print("{}\n",
-               Json{{"file", file},
-                    {"processor", bundle.processor},
-                    {"name", bundle.name},
-                    {"bytes", bundle.bytes}}
-                   .dump());
+    fmt::print("{}\n", Json{{"file", file},
+                            {"processor", bundle.processor},
+                            {"name", bundle.name},
+                            {"bytes", bundle.bytes}}
+                           .dump());
     return exit_code::done;
   }
-  fmt::print(
-      "{}  {:.1f} MB, for {}\n", file, static_cast<double>(bundle.bytes) / 1e6, own_processor);
+  fmt::print("{}  {:.1f} MB, for {}\n", file, static_cast<double>(bundle.bytes) / 1e6,
+             own_processor);
   fmt::print(stderr,
              "On a machine of another kind that starts fleets, put it as {} into\n"
              "~/.local/share/grapevine, or beside the program: `run` then takes it along to\n"
              "{} hosts.\n",
-             usual_name,
-             own_processor);
+             usual_name, own_processor);
   return exit_code::done;
 }
 
 void bundle_options(Options& options, BundleOptions& arguments) {
   options
-      .value("-o,--output",
-             arguments.file,
+      .value("-o,--output", arguments.file,
              fmt::format("File to write (default: {})", file_of_bundle("PROCESSOR")))
       .call_values("FILE");
   options.flag("--json", arguments.json, "Print a JSON object");
@@ -56,13 +53,11 @@ void bundle_options(Options& options, BundleOptions& arguments) {
 }  // namespace
 
 Command bundle_command() {
-  return command("bundle",
-                 "Pack this program for a launcher with another kind of processor",
+  return command("bundle", "Pack this program for a launcher with another kind of processor",
                  "  on the Raspberry Pi, for the desktop that starts the fleets:\n"
                  "  grapevine bundle\n"
                  "  scp grapevine-aarch64.tar.gz desktop:.local/share/grapevine/",
-                 bundle_options,
-                 write_bundle);
+                 bundle_options, write_bundle);
 }
 
 }  // namespace gv::cli

@@ -39,8 +39,7 @@ Round await_files(const std::string& folder, Round round) {
   throw std::runtime_error(
       fmt::format("{}: no checkpoint: not every peer has one of round {}; some had passed it "
                   "already, or peers/*/stderr.log has the reason. Try it again",
-                  folder,
-                  round));
+                  folder, round));
 }
 
 int keep_checkpoint(const CheckpointArguments& arguments) {
@@ -52,9 +51,7 @@ int keep_checkpoint(const CheckpointArguments& arguments) {
   } else {
     fmt::print(
         "{}: every peer has a checkpoint of round {}\nresume     grapevine run --resume {}\n",
-        folder,
-        round,
-        shell_word(folder));
+        folder, round, shell_word(folder));
   }
   return exit_code::done;
 }
@@ -67,12 +64,10 @@ void checkpoint_options(Options& options, CheckpointArguments& arguments) {
 }  // namespace
 
 Command checkpoint_command() {
-  return command("checkpoint",
-                 "Make every peer of a live run write a checkpoint of the same round",
+  return command("checkpoint", "Make every peer of a live run write a checkpoint of the same round",
                  "  grapevine checkpoint runs/fashion-ring8\n"
                  "  grapevine run --resume runs/fashion-ring8   (after the run has ended)",
-                 checkpoint_options,
-                 keep_checkpoint);
+                 checkpoint_options, keep_checkpoint);
 }
 
 }  // namespace gv::cli

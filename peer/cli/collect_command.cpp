@@ -90,8 +90,7 @@ void fetch(const std::string& place, const std::string& into) {
   Child process({"/bin/sh", "-c", line});
   std::string said;
   hear_out(
-      process,
-      [](const std::string&) {},
+      process, [](const std::string&) {},
       [&](const std::string& error) { said += "\n  " + printable(error, 200); });
   if (process.status() != 0 || !fs::is_directory(fetched.path() + "/peers"))
     throw std::runtime_error(
@@ -183,9 +182,7 @@ Assembly fleet_of(const CollectedPeers& peers, FleetOptions& file, std::unique_p
   throw std::invalid_argument(fmt::format(
       "collect: {} is another fleet now (digest {}) than that of the peers ({}), which were "
       "started with {}",
-      printable(file.file, 200),
-      fleet.digest,
-      printable(whose.digest, 32),
+      printable(file.file, 200), fleet.digest, printable(whose.digest, 32),
       whose.sets.empty()
           ? "no --set"
           : "--set " + printable(fmt::format("{}", fmt::join(whose.sets, " --set ")), 400)));
@@ -199,8 +196,8 @@ void begin(const Assembly& fleet, const RunFolder& folder, const FleetOptions& f
                          .version = version_text(),
                          .resumed = {}};
   std::error_code ignored;
-  fs::copy_file(
-      file.file, folder.file("fleet.yaml"), fs::copy_options::overwrite_existing, ignored);
+  fs::copy_file(file.file, folder.file("fleet.yaml"), fs::copy_options::overwrite_existing,
+                ignored);
   fs::remove(folder.file("metrics.jsonl"), ignored);
   folder.write("run.json",
                run_json(fleet, origin, fleet_keys(file.file, file.sets)).dump(2) + "\n");
@@ -231,9 +228,7 @@ int finish(const Assembly& fleet,
     return code;
   }
   fmt::print("{}\nsaved      {}/model.safetensors{}\n",
-             summary_text(end, lost, seconds, observer.hashes(), test),
-             folder.path(),
-             beside);
+             summary_text(end, lost, seconds, observer.hashes(), test), folder.path(), beside);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);
   return code;
@@ -256,9 +251,8 @@ int collect(const CollectArguments& given) {
   begin(fleet, folder, arguments.file);
   Screen screen(fleet, folder, arguments.file.json);
   const std::unique_ptr<Evaluator> own = scout ? nullptr : make_evaluator(fleet.evaluator());
-  Observer observer(fleet.fleet.size(), scout ? *scout : *own, [&](const FleetRecord& r) {
-    screen.record(r, observer);
-  });
+  Observer observer(fleet.fleet.size(), scout ? *scout : *own,
+                    [&](const FleetRecord& r) { screen.record(r, observer); });
   observer.aim_at(fleet.aims());
   const std::vector<PeerId> missing = replay(peers, fleet, observer);
   screen.finish();
@@ -272,19 +266,17 @@ int collect(const CollectArguments& given) {
 
 void collect_options(Options& options, CollectArguments& arguments) {
   options
-      .value("RUN",
-             arguments.from,
+      .value("RUN", arguments.from,
              "Folders that peers wrote to: output.dir of their file, or HOST:PATH over ssh")
       .required();
   options
-      .value(
-          "-o,--output", arguments.into, "Folder of the collected run; required for several places")
+      .value("-o,--output", arguments.into,
+             "Folder of the collected run; required for several places")
       .call_values("FOLDER");
-  options.value(
-      "--file", arguments.file.file, "Fleet file to use instead of the one that the peers name");
+  options.value("--file", arguments.file.file,
+                "Fleet file to use instead of the one that the peers name");
   options
-      .value("--set",
-             arguments.file.sets,
+      .value("--set", arguments.file.sets,
              "With --file: values that the peers were started with (repeatable)")
       .call_values("KEY.PATH=VALUE");
   add_trust(options, arguments.trust);
@@ -303,8 +295,7 @@ Command collect_command() {
                  "  what `run` could not fetch from its hosts at the end:\n"
                  "  grapevine collect runs/lan --trust\n"
                  "  grapevine report runs/lan",
-                 collect_options,
-                 collect);
+                 collect_options, collect);
 }
 
 }  // namespace gv::cli

@@ -41,8 +41,7 @@ void refuse_unknown_command(const Command& program, int argc, char** argv) {
       std::vector<std::string> known;
       for (const Command& command : group->commands) known.push_back(command.name);
       throw std::invalid_argument(
-          fmt::format("unknown command `{}`\nhelp:  {}",
-                      argv[i],
+          fmt::format("unknown command `{}`\nhelp:  {}", argv[i],
                       did_you_mean(nearest(argv[i], known), path + " --help lists the commands")));
     }
     group = &*row;
@@ -71,8 +70,8 @@ std::string unexpected_argument(const CLI::App& command, const std::string& usua
   std::vector<std::string> known;
   for (const CLI::Option* each : command.get_options())
     for (const std::string& known_name : each->get_lnames()) known.push_back("--" + known_name);
-  return fmt::format(
-      "unknown option `{}`\nhelp:  {}", name, did_you_mean(nearest(name, known), usual_help));
+  return fmt::format("unknown option `{}`\nhelp:  {}", name,
+                     did_you_mean(nearest(name, known), usual_help));
 }
 
 std::string parse_failure(const CLI::App& app, const CLI::Error& error) {

@@ -87,26 +87,22 @@ int compare(const CompareArguments& arguments) {
 void compare_options(Options& options, CompareArguments& arguments) {
   options.value("RUN", arguments.runs, "Folders of runs, or of sweeps").required();
   options
-      .value("--by",
-             arguments.by,
+      .value("--by", arguments.by,
              "Key of the fleet file: compare separately for each of its values (repeatable)")
       .call_values("KEY");
   options
-      .value("--target",
-             arguments.target,
+      .value("--target", arguments.target,
              "Target whose costs to compare: accuracy=0.88, accuracy.worst=0.88, loss=0.3, "
              "loss.local=0.3, for agents return=475 or return.local=475 (default: the sweep's "
              "target or stop.target, if all runs have the same)")
       .call_values("FIGURE=VALUE");
   options
-      .value("--columns",
-             arguments.columns,
+      .value("--columns", arguments.columns,
              "Additional measures: time, bytes, repeated (bytes sent again), rounds, samples, cpu, "
              "memory, accuracy, loss, return (of agents)")
       .call_values("A,B,..");
   options
-      .value("--expect",
-             arguments.expect,
+      .value("--expect", arguments.expect,
              "Claim that must hold (repeatable; exit 4 if one does not): \"A < B @ time by 2x\", "
              "\"A ~ B @ accuracy within 1 pp\", \"A @ time = 41 s within 20 %\", each optionally "
              "with \"where KEY=VALUE\"")
@@ -125,8 +121,7 @@ Command compare_command() {
                  "  grapevine compare runs/* --target loss=0.3 --by network\n"
                  "  grapevine compare runs/networks --columns cpu,memory --json\n"
                  "  grapevine compare runs/* --target loss=0.3 --expect \"ring < star @ time\"",
-                 compare_options,
-                 compare);
+                 compare_options, compare);
 }
 
 }  // namespace gv::cli

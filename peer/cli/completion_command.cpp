@@ -47,10 +47,9 @@ std::string value_cases(const std::vector<CommandFacts>& all, std::string_view v
     for (const OptionFacts& option : command.options) {
       if (option.argument || option.words.empty()) continue;
       for (const std::string& name : option.names)
-        text += fmt::format("    {}) {}={} ;;\n",
-                            quoted(path_text(command) + " " + name, "'\\''"),
-                            variable,
-                            quoted(fmt::format("{}", fmt::join(option.words, " ")), "'\\''"));
+        text +=
+            fmt::format("    {}) {}={} ;;\n", quoted(path_text(command) + " " + name, "'\\''"),
+                        variable, quoted(fmt::format("{}", fmt::join(option.words, " ")), "'\\''"));
     }
   return text;
 }
@@ -58,9 +57,7 @@ std::string value_cases(const std::vector<CommandFacts>& all, std::string_view v
 std::string word_cases(const std::vector<CommandFacts>& all, std::string_view variable) {
   std::string text;
   for (const CommandFacts& command : all)
-    text += fmt::format("    {}) {}={} ;;\n",
-                        quoted(path_text(command), "'\\''"),
-                        variable,
+    text += fmt::format("    {}) {}={} ;;\n", quoted(path_text(command), "'\\''"), variable,
                         quoted(fmt::format("{}", fmt::join(words_behind(command), " ")), "'\\''"));
   return text;
 }
@@ -103,9 +100,7 @@ std::string bash_completion(const std::vector<CommandFacts>& all) {
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
       "}}\n"
       "complete -o default -F _grapevine grapevine\n",
-      groups(all),
-      quoted(settable_keys(), "'\\''"),
-      value_cases(all, "words"),
+      groups(all), quoted(settable_keys(), "'\\''"), value_cases(all, "words"),
       word_cases(all, "words"));
 }
 
@@ -129,10 +124,7 @@ std::string zsh_completion(const std::vector<CommandFacts>& all) {
       "  _files\n"
       "}}\n"
       "compdef _grapevine grapevine\n",
-      groups(all),
-      settable_keys(),
-      value_cases(all, "offers"),
-      word_cases(all, "offers"));
+      groups(all), settable_keys(), value_cases(all, "offers"), word_cases(all, "offers"));
 }
 
 std::string fish_completion(const std::vector<CommandFacts>& all) {
@@ -145,10 +137,8 @@ std::string fish_completion(const std::vector<CommandFacts>& all) {
       const std::string before =
           command.path.size() == 1 ? "__fish_use_subcommand"
                                    : fmt::format("__fish_seen_subcommand_from {}", command.path[0]);
-      text += fmt::format("complete -c grapevine -n '{}' -a {} -d {}\n",
-                          before,
-                          command.path.back(),
-                          quoted(first_sentence(command.summary), "\\'"));
+      text += fmt::format("complete -c grapevine -n '{}' -a {} -d {}\n", before,
+                          command.path.back(), quoted(first_sentence(command.summary), "\\'"));
     }
     const std::string seen =
         command.path.empty() ? "__fish_use_subcommand"
@@ -189,12 +179,10 @@ void completion_options(Options& options, CompletionArguments& arguments) {
 }  // namespace
 
 Command completion_command() {
-  return command("completion",
-                 "Print a completion script for a shell",
+  return command("completion", "Print a completion script for a shell",
                  "  source <(grapevine completion bash)\n"
                  "  grapevine completion fish > ~/.config/fish/completions/grapevine.fish",
-                 completion_options,
-                 print_completion);
+                 completion_options, print_completion);
 }
 
 }  // namespace gv::cli

@@ -68,13 +68,11 @@ std::string bar(double part, std::size_t columns) {
 
 std::string shape_of(const Dataset& data) {
   if (data.is_text())
-    return fmt::format(
-        "a text of {} different bytes, windows of {}", data.vocabulary.size(), data.context);
+    return fmt::format("a text of {} different bytes, windows of {}", data.vocabulary.size(),
+                       data.context);
   if (data.is_sparse()) return fmt::format("sparse rows of {} features", data.features);
   if (data.image == ImageShape{}) return fmt::format("rows of {} features", data.features);
-  return fmt::format("pictures of {} x {} pixels{}",
-                     data.image.width,
-                     data.image.height,
+  return fmt::format("pictures of {} x {} pixels{}", data.image.width, data.image.height,
                      data.image.channels == 1 ? "" : ", in colour");
 }
 
@@ -85,12 +83,8 @@ std::string head(const Assembly& fleet) {
                            (facts != nullptr && !facts->format.empty() ? ", " + facts->format : "");
   const std::string validation =
       fleet.validation ? fmt::format("{} validation, ", fleet.validation->rows) : "";
-  std::string text = fmt::format("data   {}: {} train, {}{} test\n       {}\n",
-                                 kind,
-                                 train.rows,
-                                 validation,
-                                 fleet.data.test->rows,
-                                 shape_of(train));
+  std::string text = fmt::format("data   {}: {} train, {}{} test\n       {}\n", kind, train.rows,
+                                 validation, fleet.data.test->rows, shape_of(train));
   if (facts == nullptr) return text;
   if (facts->dropped > 0)
     text += fmt::format("       {} left out: a value is missing\n", facts->dropped);
@@ -117,28 +111,16 @@ std::string values_text(const ColumnFacts& column) {
 
 std::string column_table(const DataFacts& facts) {
   if (facts.columns.empty()) return "";
-  std::string text = fmt::format("\n  {}  {:<8} {:>11} {:>11} {:>9}\n",
-                                 fitted("column", 30),
-                                 "type",
-                                 "mean",
-                                 "deviation",
-                                 "missing");
+  std::string text = fmt::format("\n  {}  {:<8} {:>11} {:>11} {:>9}\n", fitted("column", 30),
+                                 "type", "mean", "deviation", "missing");
   for (std::size_t k = 0; k < std::min(facts.columns.size(), most_columns_shown); ++k) {
     const ColumnFacts& c = facts.columns[k];
-    text += c.date            ? fmt::format("  {}  date     {:>11} {:>9.4g} d {:>9}\n",
-                                 fitted(c.name, 30),
-                                 date_text(c.mean),
-                                 c.deviation,
-                                 c.missing)
-            : c.is_category() ? fmt::format("  {}  category {} {:>9}\n",
-                                            fitted(c.name, 30),
-                                            fitted(values_text(c), 23),
-                                            c.missing)
+    text += c.date ? fmt::format("  {}  date     {:>11} {:>9.4g} d {:>9}\n", fitted(c.name, 30),
+                                 date_text(c.mean), c.deviation, c.missing)
+            : c.is_category() ? fmt::format("  {}  category {} {:>9}\n", fitted(c.name, 30),
+                                            fitted(values_text(c), 23), c.missing)
                               : fmt::format("  {}  number   {:>11.4g} {:>11.4g} {:>9}\n",
-                                            fitted(c.name, 30),
-                                            c.mean,
-                                            c.deviation,
-                                            c.missing);
+                                            fitted(c.name, 30), c.mean, c.deviation, c.missing);
   }
   if (facts.columns.size() > most_columns_shown)
     text +=
@@ -162,10 +144,7 @@ std::string class_table(const Assembly& fleet) {
   const std::size_t bars = bar_columns + 16 - wide;
   std::string text = fmt::format("\n  {} {:>9} {:>9}\n", fitted("class", wide), "train", "test");
   for (std::size_t k = 0; k < std::min(names.size(), most_classes_shown); ++k)
-    text += fmt::format("  {} {:>9} {:>9}  {}\n",
-                        fitted(names[k], wide),
-                        train[k],
-                        test[k],
+    text += fmt::format("  {} {:>9} {:>9}  {}\n", fitted(names[k], wide), train[k], test[k],
                         bar(static_cast<double>(train[k]) / most, bars));
   if (names.size() > most_classes_shown)
     text += fmt::format("  and {} more: --json lists all\n", names.size() - most_classes_shown);
@@ -215,9 +194,7 @@ std::string size_map(const Assembly& fleet) {
   std::string text = fmt::format("  {:>6} {:>11}\n", "peer", "samples");
   for (std::size_t i = 0; i < std::min(fleet.partition.size(), most_peers_shown); ++i)
     text +=
-        fmt::format("  {:>6} {:>11}  {}\n",
-                    i,
-                    fleet.partition[i].size(),
+        fmt::format("  {:>6} {:>11}  {}\n", i, fleet.partition[i].size(),
                     bar(static_cast<double>(fleet.partition[i].size()) / static_cast<double>(most),
                         bar_columns));
   return text;
@@ -256,12 +233,7 @@ std::string environment_text(const std::string& name) {
   const EnvironmentRow& row = *find_environment(name);
   return fmt::format(
       "data   {}: {}\n       {} numbers are seen, {} actions, {} steps at the most, solved at {}\n",
-      row.name,
-      row.summary,
-      row.seen.elements(),
-      row.actions,
-      row.limit,
-      row.solved);
+      row.name, row.summary, row.seen.elements(), row.actions, row.limit, row.solved);
 }
 
 /// Returns a text about the data: columns, classes, and the classes of each peer. 80 columns wide.
@@ -331,18 +303,14 @@ int write_statistics(const DataOptions& options) {
   const DataFacts facts = pooled_facts(fleet);
   write_file(options.write, statistics_text(facts));
   if (options.file.json)
-    fmt::print("{}\n",
-               Json{{"schema", "grapevine.data-statistics/1"},
-                    {"file", options.write},
-                    {"columns", facts.columns.size()},
-                    {"classes", facts.classes}}
-                   .dump());
+    fmt::print("{}\n", Json{{"schema", "grapevine.data-statistics/1"},
+                            {"file", options.write},
+                            {"columns", facts.columns.size()},
+                            {"classes", facts.classes}}
+                           .dump());
   else
     fmt::print("wrote {}: {} columns, {} classes; `data: {{ standardize: {{ file: {} }} }}`\n",
-               options.write,
-               facts.columns.size(),
-               facts.classes.size(),
-               options.write);
+               options.write, facts.columns.size(), facts.classes.size(), options.write);
   return exit_code::done;
 }
 
@@ -400,12 +368,10 @@ int show_data(const DataOptions& options) {
 
 void data_options(Options& options, DataOptions& arguments) {
   add_fleet_options(options, arguments.file).required();
-  options.value("--write",
-                arguments.write,
+  options.value("--write", arguments.write,
                 "New file for the statistics of a table's columns (means, deviations, values, "
                 "classes), for `standardize: { file: ... }`");
-  options.value("--held-out",
-                arguments.held_out,
+  options.value("--held-out", arguments.held_out,
                 "New CSV file for the list of rows, counted from 1, or pictures that are held out "
                 "for testing");
 }
@@ -421,8 +387,7 @@ Command data_command() {
                  "  grapevine data fleet.yaml --set data.standardize=false --write stats.yaml\n"
                  "  the rows of the test set, for other programs:\n"
                  "  grapevine data configs/iris-ring4.yaml --held-out held-out.csv",
-                 data_options,
-                 show_data);
+                 data_options, show_data);
 }
 
 }  // namespace gv::cli

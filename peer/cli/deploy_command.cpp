@@ -64,12 +64,10 @@ void check_words(const DeployArguments& arguments) {
   if (!is_image(arguments.image))
     refuse(fmt::format("--image {}: not the name of an image", printable(arguments.image, 100)));
   if (!arguments.name.empty() && !is_object_name(arguments.name))
-    refuse(
-        fmt::format("--name {}: expected small letters, digits and `-`, a letter first, at most "
-                    "{} of them\nhelp:  --name {}",
-                    printable(arguments.name, 100),
-                    longest_object_name,
-                    object_name(arguments.name)));
+    refuse(fmt::format(
+        "--name {}: expected small letters, digits and `-`, a letter first, at most "
+        "{} of them\nhelp:  --name {}",
+        printable(arguments.name, 100), longest_object_name, object_name(arguments.name)));
   if (!arguments.space.empty() && !is_claim_name(arguments.space))
     refuse(fmt::format("--namespace {}: not the name of one", printable(arguments.space, 100)));
   if (!arguments.claim.empty() && !is_claim_name(arguments.claim))
@@ -78,8 +76,8 @@ void check_words(const DeployArguments& arguments) {
                                      {"--memory", arguments.memory},
                                      {"--storage", arguments.storage}})
     if (!text.empty() && !is_quantity(text))
-      refuse(fmt::format(
-          "{} {}: expected a quantity such as 2, 500m or 4Gi", option, printable(text, 40)));
+      refuse(fmt::format("{} {}: expected a quantity such as 2, 500m or 4Gi", option,
+                         printable(text, 40)));
   if (!arguments.storage.empty() && arguments.kind != "statefulset")
     refuse("--storage is of a StatefulSet's pods; a job writes to --claim");
 }
@@ -134,11 +132,8 @@ void advise(const DeployArguments& arguments, const Fleet& fleet, const Kubernet
         fmt::format("keys   once, before the first start:\n"
                     "         grapevine keygen {} -o {}\n"
                     "         kubectl {}create secret generic {} --from-file={}",
-                    shell_word(arguments.file.file),
-                    pods.name + "-keys",
-                    space,
-                    kubernetes_secret(pods),
-                    pods.name + "-keys"));
+                    shell_word(arguments.file.file), pods.name + "-keys", space,
+                    kubernetes_secret(pods), pods.name + "-keys"));
   else if (fleet.size() > 1)
     say(std::string(plaintext_note));
   if (pods.claim.empty() && pods.storage.empty())
@@ -223,12 +218,11 @@ void kubernetes_options(Options& options, DeployArguments& arguments) {
   options.value("--claim", arguments.claim, "Volume claim for the results of all peers")
       .call_values("CLAIM");
   options
-      .value(
-          "--storage", arguments.storage, "With --kind statefulset: size of the volume of each pod")
+      .value("--storage", arguments.storage,
+             "With --kind statefulset: size of the volume of each pod")
       .call_values("QUANTITY");
   options
-      .value("--mount",
-             arguments.mounts,
+      .value("--mount", arguments.mounts,
              "Volume claim with data, and the path at which pods read it (repeatable)")
       .call_values("CLAIM:/PATH");
 }
@@ -236,8 +230,7 @@ void kubernetes_options(Options& options, DeployArguments& arguments) {
 void deploy_options(Options& options, DeployArguments& arguments) {
   options.value("FILE", arguments.file.file, "Fleet file (YAML)").required();
   options
-      .value("--set",
-             arguments.file.sets,
+      .value("--set", arguments.file.sets,
              "Override a value: --set train.optimizer.lr=0.05 (repeatable)")
       .call_values("KEY.PATH=VALUE");
   kubernetes_options(options, arguments);
@@ -246,8 +239,7 @@ void deploy_options(Options& options, DeployArguments& arguments) {
       .show_default();
   options.flag("--systemd", arguments.systemd, "Write systemd units instead, one per peer");
   options
-      .value("-o,--output",
-             arguments.folder,
+      .value("-o,--output", arguments.folder,
              "With --systemd: folder to write to, with a folder of files per host")
       .call_values("FOLDER");
   options.value("--program", arguments.program, "With --systemd: path of the program on the hosts")
@@ -259,14 +251,12 @@ void deploy_options(Options& options, DeployArguments& arguments) {
 }  // namespace
 
 Command deploy_command() {
-  return command("deploy",
-                 "Write Kubernetes manifests or systemd units that start a fleet",
+  return command("deploy", "Write Kubernetes manifests or systemd units that start a fleet",
                  "  grapevine deploy fleet.yaml --image grapevine:0.3 > fleet-k8s.yaml\n"
                  "  kubectl apply -f fleet-k8s.yaml\n"
                  "  grapevine deploy fleet.yaml --image I --kind statefulset --storage 2Gi\n"
                  "  grapevine deploy lan.yaml --systemd -o units    # of the hosts in the file",
-                 deploy_options,
-                 deploy);
+                 deploy_options, deploy);
 }
 
 }  // namespace gv::cli

@@ -35,14 +35,9 @@ std::string gigabytes(std::uint64_t bytes) {
 
 std::string figures(const HostCheck& host) {
   const HostFacts& facts = *host.facts;
-  return fmt::format("{:<10} {:>6.2f} s {:>9} {:>5} {:>6} {:>8} {:>+8.1f} s {:>8}",
-                     host.name,
-                     host.ssh_seconds,
-                     facts.version.empty() ? "-" : printable(facts.version, 9),
-                     facts.wire,
-                     facts.cores,
-                     gigabytes(facts.memory_bytes),
-                     host.clock_ahead,
+  return fmt::format("{:<10} {:>6.2f} s {:>9} {:>5} {:>6} {:>8} {:>+8.1f} s {:>8}", host.name,
+                     host.ssh_seconds, facts.version.empty() ? "-" : printable(facts.version, 9),
+                     facts.wire, facts.cores, gigabytes(facts.memory_bytes), host.clock_ahead,
                      host.look ? gigabytes(host.look->free_bytes) : "-");
 }
 
@@ -51,9 +46,7 @@ std::string devices_text(const DataLook& look) {
   if (look.devices->empty()) return "; no CUDA device";
   std::string text;
   for (const DeviceFacts& device : *look.devices)
-    text += fmt::format("; cuda:{} {} ({})",
-                        device.number,
-                        printable(device.name, most_name),
+    text += fmt::format("; cuda:{} {} ({})", device.number, printable(device.name, most_name),
                         gigabytes(device.memory_bytes));
   return text;
 }
@@ -111,14 +104,13 @@ Json host_json(const HostCheck& host) {
 void print_json(const LanCheck& check, const std::string& keys) {
   Json hosts = Json::array();
   for (const HostCheck& host : check.hosts) hosts.push_back(host_json(host));
-  fmt::print("{}\n",
-             Json{{"schema", "grapevine.doctor-hosts/1"},
-                  {"hosts", hosts},
-                  {"roads", check.roads},
-                  {"keys", keys.empty() ? Json() : Json(keys)},
-                  {"findings", check.findings},
-                  {"warnings", check.warnings}}
-                 .dump());
+  fmt::print("{}\n", Json{{"schema", "grapevine.doctor-hosts/1"},
+                          {"hosts", hosts},
+                          {"roads", check.roads},
+                          {"keys", keys.empty() ? Json() : Json(keys)},
+                          {"findings", check.findings},
+                          {"warnings", check.warnings}}
+                         .dump());
 }
 
 /// Prints a sentence and lines of help after "[!] " or another mark.
@@ -132,15 +124,8 @@ void print_finding(const std::string& mark, const std::string& finding) {
 /// (may be "") and the findings; as JSON if asked.
 void print_hosts(const LanCheck& check, const std::string& keys, bool json) {
   if (json) return print_json(check, keys);
-  fmt::print("{:<10} {:>8} {:>9} {:>5} {:>6} {:>8} {:>10} {:>8}\n",
-             "host",
-             "ssh",
-             "version",
-             "wire",
-             "cores",
-             "memory",
-             "clock",
-             "free");
+  fmt::print("{:<10} {:>8} {:>9} {:>5} {:>6} {:>8} {:>10} {:>8}\n", "host", "ssh", "version",
+             "wire", "cores", "memory", "clock", "free");
   for (const HostCheck& host : check.hosts) fmt::print("{}", host_text(host));
   for (const std::string& road : check.roads) fmt::print("[x] {}\n", road);
   if (!keys.empty()) fmt::print("[x] {}\n", keys);
@@ -155,14 +140,10 @@ struct Finding {
 };
 
 Finding libraries() {
-  return {"libraries",
-          true,
-          fmt::format("asio {}, protobuf {}, eigen {}.{}.{}",
-                      asio_version(),
-                      wire::protobuf_version(),
-                      EIGEN_WORLD_VERSION,
-                      EIGEN_MAJOR_VERSION,
-                      EIGEN_MINOR_VERSION)};
+  return {
+      "libraries", true,
+      fmt::format("asio {}, protobuf {}, eigen {}.{}.{}", asio_version(), wire::protobuf_version(),
+                  EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)};
 }
 
 Finding cores() {
@@ -183,8 +164,7 @@ Finding memory() {
 Finding file_limit() {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
-  return {"open files",
-          limit.rlim_cur >= 256,
+  return {"open files", limit.rlim_cur >= 256,
           fmt::format("limit {} (a fleet of 32 local peers needs 256)", limit.rlim_cur)};
 }
 
@@ -208,19 +188,15 @@ Finding cuda() {
   if (status.devices.empty()) return {"CUDA", true, "built in; no device: " + status.problem};
   std::string list = "built in, " + status.versions;
   for (const CudaDevice& device : status.devices)
-    list += fmt::format("; cuda:{} {} (capability {}, {:.0f} GB)",
-                        device.number,
-                        device.name,
-                        device.capability,
-                        device.memory_bytes * 1e-9);
+    list += fmt::format("; cuda:{} {} (capability {}, {:.0f} GB)", device.number, device.name,
+                        device.capability, device.memory_bytes * 1e-9);
   return {"CUDA", true, list};
 }
 
 /// Never a problem: fleets that name these data fall back to digits.
 Finding fashion_mnist() {
   const bool here = std::filesystem::is_directory("/usr/share/datasets/fashion-mnist");
-  return {"Fashion-MNIST",
-          true,
+  return {"Fashion-MNIST", true,
           here ? "installed"
                : "not installed (the first examples learn drawn digits instead; apt-get install "
                  "dataset-fashion-mnist)"};
@@ -239,12 +215,10 @@ Finding python_package() {
   const bool loads = answer != nullptr && pclose(answer) == 0;
   library = printable(library.substr(0, library.find('\n')), 300);
   if (library.empty())
-    return {"Python package",
-            true,
+    return {"Python package", true,
             "python3 does not find it (scripts as peers need it; pip install ./python)"};
   if (!loads)
-    return {"Python package",
-            false,
+    return {"Python package", false,
             fmt::format("python3 finds it, and cannot load {}: install both again, of one version",
                         library)};
   return {"Python package", true, fmt::format("python3 finds it, for {}", library)};
@@ -258,12 +232,11 @@ std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
     return fmt::format(
         "no keys in {}: `run` makes its own; peers that are started by hand need those of "
         "`grapevine keygen {}`",
-        folder,
-        shell_word(fleet.path));
+        folder, shell_word(fleet.path));
   }
   if (keys.good.empty()) return "";
-  std::string text = fmt::format(
-      "keys of {} of {} peers in {}, of one fleet", keys.good.size(), fleet.size(), folder);
+  std::string text = fmt::format("keys of {} of {} peers in {}, of one fleet", keys.good.size(),
+                                 fleet.size(), folder);
   if (!keys.missing.empty())
     text += fmt::format("; {} others have theirs elsewhere, or none", keys.missing.size());
   return text;
@@ -289,14 +262,8 @@ int examine_hosts(const FleetOptions& file) {
 int doctor(const FleetOptions& arguments) {
   if (!arguments.file.empty()) return examine_hosts(arguments);
   const bool json = arguments.json;
-  const std::vector<Finding> findings{libraries(),
-                                      cores(),
-                                      memory(),
-                                      file_limit(),
-                                      congestion_control(),
-                                      host_name(),
-                                      cuda(),
-                                      fashion_mnist(),
+  const std::vector<Finding> findings{libraries(),          cores(),     memory(), file_limit(),
+                                      congestion_control(), host_name(), cuda(),   fashion_mnist(),
                                       python_package()};
   bool fine = true;
   Json rows = Json::array();
@@ -327,8 +294,7 @@ Command doctor_command() {
   return command(
       "doctor",
       "Check this machine, or each host of FILE and the network between them; exit 4 on a finding",
-      "  grapevine doctor\n  grapevine doctor --json\n  grapevine doctor lan.yaml",
-      doctor_options,
+      "  grapevine doctor\n  grapevine doctor --json\n  grapevine doctor lan.yaml", doctor_options,
       doctor);
 }
 

@@ -38,8 +38,7 @@ Evaluation evaluate_by_program(const std::string& path,
   const Assembly fleet = assemble_to_run(std::move(spec), options, peer_program(), scout);
   if (!scout || !scout->introduction().evaluates)
     throw std::invalid_argument(
-        about_program(fleet.fleet,
-                      "its program does not evaluate models",
+        about_program(fleet.fleet, "its program does not evaluate models",
                       "give `evaluate=` to DistributedOptimizer, or load the run's model.pt"));
   return scout->evaluate(read_values(path, model_of(scout->introduction(), {})));
 }
@@ -77,8 +76,7 @@ TestData test_of_fleet(const SavedModel& model, const FleetOptions& file) {
     throw std::invalid_argument(
         fmt::format("{}: its data have another form, size or classes than the model's `{}`; name "
                     "data that fit",
-                    file.file,
-                    model.card.data));
+                    file.file, model.card.data));
   TestData data{.set = test, .name = file.file, .same = {}};
   data.same = data_digest(test.get()) == model.card.test_digest;
   if (*data.same) return data;
@@ -91,8 +89,7 @@ TestData test_of_fleet(const SavedModel& model, const FleetOptions& file) {
   scaled->shift = like.shift;
   scaled->scale = like.scale;
   data.set = scaled;
-  fmt::print(stderr,
-             "notice: the test set of {} is not the one of the model's run\n",
+  fmt::print(stderr, "notice: the test set of {} is not the one of the model's run\n",
              printable(file.file, 200));
   return data;
 }
@@ -143,24 +140,20 @@ int evaluate_program(const EvaluateOptions& options) {
   for (const TensorShape& tensor : file->tensors()) parameters += tensor.count();
   const bool as_it_was = options.data.empty() && options.sets.empty();
   const std::string folder = as_it_was ? run_folder_of(options.model) : "";
-  const Evaluation found = evaluate_by_program(
-      options.model, folder, fleet_file(options), as_it_was ? read_arguments(folder).digest : "");
+  const Evaluation found = evaluate_by_program(options.model, folder, fleet_file(options),
+                                               as_it_was ? read_arguments(folder).digest : "");
   if (options.json) {
-    fmt::print("{}\n",
-               Json{{"schema", "grapevine.evaluation/1"},
-                    {"model", options.model},
-                    {"data", "program"},
-                    {"same_test_set", Json()},
-                    {"samples", Json()},
-                    {"loss", found.loss},
-                    {"accuracy", found.accuracy}}
-                   .dump());
+    fmt::print("{}\n", Json{{"schema", "grapevine.evaluation/1"},
+                            {"model", options.model},
+                            {"data", "program"},
+                            {"same_test_set", Json()},
+                            {"samples", Json()},
+                            {"loss", found.loss},
+                            {"accuracy", found.accuracy}}
+                           .dump());
   } else {
-    fmt::print("model      {}, {} parameters, {} rounds of {}\n",
-               card.model.kind,
-               parameters,
-               card.rounds,
-               printable(card.fleet, 40));
+    fmt::print("model      {}, {} parameters, {} rounds of {}\n", card.model.kind, parameters,
+               card.rounds, printable(card.fleet, 40));
     fmt::print("data       the program's own\n");
     fmt::print("loss       {:.6g}\n", found.loss);
     if (found.accuracy) fmt::print("accuracy   {:.4f}\n", *found.accuracy);
@@ -178,24 +171,17 @@ int evaluate(const EvaluateOptions& given) {
   const Evaluation found = model.predictor()->evaluate(*data.set);
   const auto score = regression_score(data.set.get(), found.loss);
   if (options.json) {
-    Json json{{"schema", "grapevine.evaluation/1"},
-              {"model", options.model},
-              {"data", data.name},
-              {"same_test_set", data.same},
-              {"samples", data.set->rows},
-              {"loss", found.loss},
-              {"accuracy", found.accuracy}};
+    Json json{
+        {"schema", "grapevine.evaluation/1"}, {"model", options.model},    {"data", data.name},
+        {"same_test_set", data.same},         {"samples", data.set->rows}, {"loss", found.loss},
+        {"accuracy", found.accuracy}};
     add_score(json, score);
     fmt::print("{}\n", json.dump());
   } else {
     const std::string whose =
         model.card.peer ? fmt::format("peer {} of ", *model.card.peer) : std::string();
-    fmt::print("model      {}, {} parameters, {} rounds of {}{}\n",
-               model.card.model.kind,
-               model.x.size(),
-               model.card.rounds,
-               whose,
-               printable(model.card.fleet, 40));
+    fmt::print("model      {}, {} parameters, {} rounds of {}{}\n", model.card.model.kind,
+               model.x.size(), model.card.rounds, whose, printable(model.card.fleet, 40));
     fmt::print("data       {} of {}\n", samples_text(*data.set), printable(data.name, 200));
     fmt::print("loss       {:.6g}\n", found.loss);
     if (found.accuracy) fmt::print("accuracy   {:.4f}\n", *found.accuracy);
@@ -207,8 +193,7 @@ int evaluate(const EvaluateOptions& given) {
 void evaluate_options(Options& options, EvaluateOptions& arguments) {
   options.value("MODEL", arguments.model, "Folder of a run, or a model.safetensors").required();
   options.value(
-      "DATA",
-      arguments.data,
+      "DATA", arguments.data,
       "Fleet file whose test set to use, or labelled data of the model's kind: a table, a folder "
       "of pictures by class, a LIBSVM file, a text (default: the test set of the run that has the "
       "model). A model of a program is evaluated by starting the program of the fleet file again");
@@ -221,13 +206,11 @@ void evaluate_options(Options& options, EvaluateOptions& arguments) {
 }  // namespace
 
 Command evaluate_command() {
-  return command("evaluate",
-                 "Compute the loss and accuracy of a saved model",
+  return command("evaluate", "Compute the loss and accuracy of a saved model",
                  "  grapevine evaluate runs/iris-ring4\n"
                  "  grapevine evaluate runs/iris-ring4/model.safetensors new.csv\n"
                  "  grapevine evaluate model.safetensors configs/fashion-ring8.yaml",
-                 evaluate_options,
-                 evaluate);
+                 evaluate_options, evaluate);
 }
 
 }  // namespace gv::cli

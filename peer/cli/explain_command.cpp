@@ -44,8 +44,7 @@ Rows rows_for(const std::string& key) {
     if (const std::string last = row.key.substr(row.key.rfind('.') + 1);
         guess.empty() && nearest(key.substr(key.rfind('.') + 1), {last}) == last)
       guess = row.key;
-  throw std::invalid_argument(fmt::format("a fleet file has no key `{}`\nhelp:  {}",
-                                          key,
+  throw std::invalid_argument(fmt::format("a fleet file has no key `{}`\nhelp:  {}", key,
                                           did_you_mean(guess, "grapevine explain lists all keys")));
 }
 
@@ -104,8 +103,7 @@ int explain(const ExplainArguments& arguments) {
 }
 
 void explain_options(Options& options, ExplainArguments& arguments) {
-  options.value("KEY",
-                arguments.key,
+  options.value("KEY", arguments.key,
                 "Key, such as train.optimizer.lr, or its last word alone; default: all keys");
   options.json(arguments.json);
 }
@@ -113,13 +111,11 @@ void explain_options(Options& options, ExplainArguments& arguments) {
 }  // namespace
 
 Command explain_command() {
-  return command("explain",
-                 "Show the meaning, values and default of a key of the fleet file",
+  return command("explain", "Show the meaning, values and default of a key of the fleet file",
                  "  grapevine explain\n"
                  "  grapevine explain data.partition\n"
                  "  grapevine explain lr",
-                 explain_options,
-                 explain);
+                 explain_options, explain);
 }
 
 }  // namespace gv::cli

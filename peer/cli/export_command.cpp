@@ -41,8 +41,7 @@ std::string choices() {
                         text.empty()                  ? ""
                         : &row == &exporters().back() ? " or "
                                                       : ", ",
-                        row.option,
-                        row.place);
+                        row.option, row.place);
   return text;
 }
 
@@ -116,8 +115,7 @@ int export_runs(const ExportArguments& arguments) {
 
 void export_options(Options& options, ExportArguments& arguments) {
   options
-      .value("RUN",
-             arguments.runs,
+      .value("RUN", arguments.runs,
              "Run folders, folders of sweeps, or names in runs/; with --onnx also a "
              "model.safetensors")
       .required();
@@ -132,15 +130,13 @@ void export_options(Options& options, ExportArguments& arguments) {
 
 Command export_command() {
   return command(
-      "export",
-      "Write runs for a spreadsheet or for TensorBoard, or a model as ONNX",
+      "export", "Write runs for a spreadsheet or for TensorBoard, or a model as ONNX",
       "  grapevine export runs/fashion-ring8 --csv fashion.csv\n"
       "  grapevine export runs/which --csv which.csv   (a sweep: its axes are columns)\n"
       "  grapevine export runs/* --csv - | head\n"
       "  grapevine export runs/* --tensorboard logs   (then: tensorboard --logdir logs)\n"
       "  grapevine export runs/fashion-ring8 --onnx fashion.onnx",
-      export_options,
-      export_runs);
+      export_options, export_runs);
 }
 
 }  // namespace gv::cli

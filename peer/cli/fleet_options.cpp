@@ -57,17 +57,8 @@ void say(const std::string& line) {
 std::vector<std::string> scout_words(const FleetOptions& options,
                                      const std::string& binary,
                                      const std::string& task) {
-  std::vector<std::string> words{binary,
-                                 "peer",
-                                 options.file,
-                                 "--id",
-                                 "0",
-                                 "--launched",
-                                 ".",
-                                 "--where",
-                                 "here",
-                                 "--task",
-                                 task};
+  std::vector<std::string> words{binary, "peer",    options.file, "--id",   "0", "--launched",
+                                 ".",    "--where", "here",       "--task", task};
   for (const std::string& set : options.sets) words.insert(words.end(), {"--set", set});
   return words;
 }
@@ -83,8 +74,7 @@ Option add_fleet_options(Options& options, FleetOptions& fleet) {
 }
 
 void add_trust(Options& options, bool& trust) {
-  options.flag("--trust",
-               trust,
+  options.flag("--trust", trust,
                "Run the code that the folder's fleet file names: program, plug-in, ssh to hosts. "
                "Use it only for folders that you trust");
 }
@@ -127,8 +117,7 @@ Assembly assemble(const FleetOptions& given, std::optional<PeerId> only, bool la
   Fleet fleet = read_file(options, only, launched);
   if (fleet.program)
     throw std::invalid_argument(about_program(
-        fleet,
-        "its gradients are the program's, and so are model and data",
+        fleet, "its gradients are the program's, and so are model and data",
         "`grapevine run` starts it, and `grapevine plan` predicts the seconds of a round"));
   return Assembly(std::move(fleet), only);
 }
@@ -154,21 +143,17 @@ void check_again(const std::string& run_folder, const Fleet& fleet, const std::s
       fmt::print(stderr,
                  "warning: {} is the same, but what it names has changed since {} began: the "
                  "peers' own files of data, or their links\n",
-                 fleet.path,
-                 run_folder);
+                 fleet.path, run_folder);
     return;
   }
   if (same_file)
     throw std::invalid_argument(
         fmt::format("the data have changed since {} began, or another file that {} names; put them "
                     "back, or begin a new run",
-                    run_folder,
-                    fleet.path));
+                    run_folder, fleet.path));
   throw std::invalid_argument(
       fmt::format("{} is not any more what it was when {} began; the run's copy is {}/fleet.yaml",
-                  fleet.path,
-                  run_folder,
-                  run_folder));
+                  fleet.path, run_folder, run_folder));
 }
 
 Assembly assemble_again(const std::string& run_folder, FleetOptions& options) {
@@ -201,10 +186,9 @@ Assembly assemble_to_plan(const FleetOptions& given) {
   FleetOptions options = given;
   Fleet fleet = read_file(options);
   if (!fleet.program) return Assembly(std::move(fleet));
-  const Scout measured(fleet,
-                       ScoutOptions{.argv = scout_words(options, peer_program(), "measure"),
-                                    .say = say,
-                                    .awaited = "taken the steps that it is timed by"});
+  const Scout measured(fleet, ScoutOptions{.argv = scout_words(options, peer_program(), "measure"),
+                                           .say = say,
+                                           .awaited = "taken the steps that it is timed by"});
   ProgramModel model = model_of(measured.introduction(), measured.start());
   const double seconds = measured.introduction().seconds_per_step.value_or(0);
   model.gradient_flops = seconds * crowding(fleet) * fleet.flops * fleet.peers.front().speed;

@@ -41,26 +41,16 @@ void print_table(const std::vector<GraphCandidate>& found,
                  const BestOptions& o,
                  const std::string& reason) {
   const bool predicted = o.goal.fleet.has_value();
-  fmt::print("{:<22} {:>6} {:>6} {:>6} {:>8} {:>8} {:>7}{}\n",
-             "graph",
-             "degree",
-             "models",
-             "period",
-             "factor",
-             "gap",
-             "to 1e-3",
+  fmt::print("{:<22} {:>6} {:>6} {:>6} {:>8} {:>8} {:>7}{}\n", "graph", "degree", "models",
+             "period", "factor", "gap", "to 1e-3",
              !predicted      ? ""
              : o.goal.target ? "  to target"
                              : " local loss");
   for (const GraphCandidate& c : found) {
-    fmt::print("{} {:>6} {:>6.3g} {:>6} {:>8.6f} {:>8.6f} {:>7.0f}{}\n",
-               name_cell(c.name),
-               c.most_neighbors,
-               c.mean_neighbors,
-               c.rate.period == 0 ? "random" : fmt::format("{}", c.rate.period),
-               c.rate.per_round,
-               1 - c.rate.per_round,
-               rounds_to_thousandth(c),
+    fmt::print("{} {:>6} {:>6.3g} {:>6} {:>8.6f} {:>8.6f} {:>7.0f}{}\n", name_cell(c.name),
+               c.most_neighbors, c.mean_neighbors,
+               c.rate.period == 0 ? "random" : fmt::format("{}", c.rate.period), c.rate.per_round,
+               1 - c.rate.per_round, rounds_to_thousandth(c),
                predicted ? fmt::format(" {:>10.5g}", c.score) : "");
   }
   std::string notes = fmt::format(
@@ -81,15 +71,14 @@ void print_json(const std::vector<GraphCandidate>& found,
                 const std::string& reason) {
   Json rows = Json::array();
   for (const GraphCandidate& c : found) rows.push_back(to_json(c));
-  fmt::print("{}\n",
-             Json{{"schema", "grapevine.graph-best/1"},
-                  {"peers", o.search.peers},
-                  {"max_degree", o.search.max_degree},
-                  {"weights", o.search.weights},
-                  {"measure", o.goal.measure()},
-                  {"reason", reason},
-                  {"rows", rows}}
-                 .dump());
+  fmt::print("{}\n", Json{{"schema", "grapevine.graph-best/1"},
+                          {"peers", o.search.peers},
+                          {"max_degree", o.search.max_degree},
+                          {"weights", o.search.weights},
+                          {"measure", o.goal.measure()},
+                          {"reason", reason},
+                          {"rows", rows}}
+                         .dump());
 }
 
 int best(const BestOptions& options) {
@@ -103,8 +92,7 @@ int best(const BestOptions& options) {
     throw std::invalid_argument(
         fmt::format("graph best: no connected graph of degree {} on {} peers; a higher "
                     "--max-degree, or --schedules",
-                    o.search.max_degree,
-                    o.search.peers));
+                    o.search.max_degree, o.search.peers));
   }
   const std::string reason = reason_of(found, o.goal);
   if (found.size() > o.top) found.resize(o.top);
@@ -126,8 +114,7 @@ void best_options(Options& options, BestOptions& o) {
   options.value("--top", o.top, "Number of rows to show").show_default();
   options.flag("--schedules", o.search.schedules, "Also search graphs that change every round");
   options
-      .list("--hessian",
-            o.fleet.hessian,
+      .list("--hessian", o.fleet.hessian,
             "Curvatures h1,h2,...: rank graphs by D-PSGD's loss on this quadratic instead of by "
             "averaging alone")
       .tell(o.predict);
@@ -136,8 +123,7 @@ void best_options(Options& options, BestOptions& o) {
       .show_default()
       .tell(o.predict);
   options
-      .value("--spread",
-             o.fleet.spread,
+      .value("--spread", o.fleet.spread,
              "Variance of the peers' minima, per coordinate: data.spread squared")
       .tell(o.predict);
   options.value("--rate", o.fleet.rate, "Learning rate").show_default().tell(o.predict);
@@ -145,8 +131,7 @@ void best_options(Options& options, BestOptions& o) {
       .show_default()
       .tell(o.predict);
   options
-      .value("--consensus-step",
-             o.fleet.consensus_step,
+      .value("--consensus-step", o.fleet.consensus_step,
              "Consensus step size gamma of beer and motef, without a codec")
       .tell(o.predict);
   options.value("--target", o.goal.target, "Excess loss of the local models to count the rounds to")
@@ -159,14 +144,12 @@ void best_options(Options& options, BestOptions& o) {
 
 Command graph_best_command() {
   return command(
-      "best",
-      "Search the graphs of a degree for the fastest averaging",
+      "best", "Search the graphs of a degree for the fastest averaging",
       "  grapevine graph best --peers 16 --max-degree 4\n"
       "  grapevine graph best --peers 64 --max-degree 3 --seeds 100 --schedules --json\n"
       "  grapevine graph best --peers 16 --max-degree 4 --hessian 1,0.1 --spread 1 --target "
       "0.05",
-      best_options,
-      best);
+      best_options, best);
 }
 
 }  // namespace gv::cli

@@ -53,8 +53,7 @@ void export_options(Options& options, ExportOptions& o) {
   options.value("--topology", o.topology, "NAME[:params], such as torus:4x4");
   options.value("--edges", o.edges, "Graph file to convert, in the format of its extension");
   options.value("--peers", o.peers, "Number of peers").range(1, 10'000'000);
-  options.value("--weights",
-                o.weights,
+  options.value("--weights", o.weights,
                 "Rule that gives each edge its weight in W: metropolis, fdla, ... (see report)");
   std::vector<std::string> formats;
   for (const GraphFormat& f : graph_formats()) formats.emplace_back(f.name);
@@ -66,14 +65,12 @@ void export_options(Options& options, ExportOptions& o) {
 }  // namespace
 
 Command graph_export_command() {
-  return command("export",
-                 "Write a graph, or its mixing matrix, to a file",
+  return command("export", "Write a graph, or its mixing matrix, to a file",
                  "  grapevine graph export --topology torus:4x4 --peers 16 -o torus.graphml\n"
                  "  grapevine graph export --topology ring --peers 8 --weights metropolis -o "
                  "W.npy\n"
                  "  grapevine graph export --edges my.graphml --format json",
-                 export_options,
-                 export_graph);
+                 export_options, export_graph);
 }
 
 }  // namespace gv::cli

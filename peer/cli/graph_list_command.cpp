@@ -35,12 +35,11 @@ struct ListOptions {
 };
 
 void list_json() {
-  fmt::print("{}\n",
-             Json{{"schema", "grapevine.graph-list/1"},
-                  {"rows", rows_of(topology_families(), "topology")},
-                  {"weights", weight_names()},
-                  {"schedules", rows_of(schedule_families(), "schedule")}}
-                 .dump());
+  fmt::print("{}\n", Json{{"schema", "grapevine.graph-list/1"},
+                          {"rows", rows_of(topology_families(), "topology")},
+                          {"weights", weight_names()},
+                          {"schedules", rows_of(schedule_families(), "schedule")}}
+                         .dump());
 }
 
 void list_text() {
@@ -66,11 +65,8 @@ void list_options(Options& options, ListOptions& arguments) {
 }  // namespace
 
 Command graph_list_command() {
-  return command("list",
-                 "List the families of topologies and their parameters",
-                 "  grapevine graph list",
-                 list_options,
-                 list);
+  return command("list", "List the families of topologies and their parameters",
+                 "  grapevine graph list", list_options, list);
 }
 
 }  // namespace gv::cli

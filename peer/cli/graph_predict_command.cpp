@@ -66,9 +66,7 @@ double common_self_weight(const MixingMatrix& w) {
       throw std::invalid_argument(
           fmt::format("--staleness: every peer must keep the same weight for itself, but peer 0 "
                       "keeps {:.4g} and peer {} {:.4g}; ring, torus and hypercube do",
-                      w.row(0).self,
-                      i,
-                      w.row(i).self));
+                      w.row(0).self, i, w.row(i).self));
     }
   }
   return w.row(0).self;
@@ -91,19 +89,16 @@ void explain(const Prediction& p, const PredictOptions& o) {
     fmt::print(stderr,
                "warning: {} is not followed to its end: rate {:g} is stable, but too many rounds "
                "pass until it settles; fewer --peers, or a shorter --hessian\n",
-               what,
-               o.fleet.rate);
+               what, o.fleet.rate);
   } else if (p.rates) {
-    fmt::print(stderr,
-               "warning: {}: it diverges{}\n",
+    fmt::print(stderr, "warning: {}: it diverges{}\n",
                unstable_text(*p.rates, o.fleet.rate, " of " + what),
                p.lazy_helps ? "; `--weights lazy` is stable from 0 on" : "");
   } else {
     fmt::print(stderr,
                "warning: {} does not settle at rate {:g}: it diverges, or too many rounds pass "
                "until then\n",
-               what,
-               o.fleet.rate);
+               what, o.fleet.rate);
   }
 }
 
@@ -113,8 +108,7 @@ Prediction follow(const MixingSchedule& rounds, const PredictOptions& o, const C
   if (o.peers > most) {
     throw std::invalid_argument(
         fmt::format("--peers: the rounds of {} are followed one by one, for {} peers at most",
-                    o.topology,
-                    most));
+                    o.topology, most));
   }
   if (!can_walk(o.fleet)) throw std::invalid_argument("--order: lian, atc or cta on " + o.topology);
   Prediction p{.values = std::nullopt,
@@ -241,13 +235,8 @@ std::string figure(const Estimate& e) {
 }
 
 void print_text(const PredictOptions& o, const Prediction& p) {
-  fmt::print("{}, {} peers, order {}, rate {:.4g}, noise {:.4g} (found by {})\n",
-             o.topology,
-             o.peers,
-             o.fleet.order,
-             o.fleet.rate,
-             o.fleet.noise,
-             p.method);
+  fmt::print("{}, {} peers, order {}, rate {:.4g}, noise {:.4g} (found by {})\n", o.topology,
+             o.peers, o.fleet.order, o.fleet.rate, o.fleet.noise, p.method);
   if (p.values) {
     fmt::print("consensus   {}  mean squared distance of a model to the mean model\n",
                figure(p.values->consensus));
@@ -267,27 +256,24 @@ int run(const PredictOptions& options) {
 }
 
 void predict_options(Options& options, PredictOptions& o) {
-  options.value("--topology",
-                o.topology,
+  options.value("--topology", o.topology,
                 "Topology NAME[:params] as in report, or a schedule as in schedule");
   options.value("--peers", o.peers, "Number of peers").range(2, 10'000'000).required();
   options.value("--weights", o.weights, "Rule for the mixing matrix, as in report").show_default();
   options.value("--order", o.fleet.order, fmt::format("{}", fmt::join(quadratic_orders(), " | ")))
       .show_default();
-  options.list(
-      "--hessian", o.fleet.hessian, "Curvatures of the quadratic h1,h2,..., one per coordinate");
+  options.list("--hessian", o.fleet.hessian,
+               "Curvatures of the quadratic h1,h2,..., one per coordinate");
   options
       .value("--noise", o.fleet.noise, "Variance of a gradient, per coordinate: data.noise squared")
       .show_default();
   options.value("--rate", o.fleet.rate, "Learning rate").show_default();
   options.value("--momentum", o.fleet.momentum, "Momentum: u <- momentum u + g, x <- x - rate u");
-  options.value("--consensus-step",
-                o.fleet.consensus_step,
+  options.value("--consensus-step", o.fleet.consensus_step,
                 "Consensus step size gamma of beer and motef, without a codec");
   options.value("--local-steps", o.fleet.local_steps, "Number of SGD steps per averaging");
   options.value("--staleness", o.fleet.staleness, "Age of the neighbours' x in rounds");
-  options.value("--spread",
-                o.spread,
+  options.value("--spread", o.spread,
                 "Variance of the peers' minima, per coordinate: data.spread squared; or a file: a "
                 "row of minima per "
                 "peer");
@@ -306,8 +292,7 @@ Command graph_predict_command() {
       "1\n"
       "  grapevine graph predict --topology one-peer-exponential --peers 64 --order atc\n"
       "  grapevine graph predict --topology base:k=1 --peers 25 --spread 1",
-      predict_options,
-      run);
+      predict_options, run);
 }
 
 }  // namespace gv::cli

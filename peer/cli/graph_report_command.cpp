@@ -52,9 +52,7 @@ void add_modes(GraphRow& row,
     fmt::print(stderr,
                "note: {}: no {}: {} peers are too many for all eigenvalues, and an estimate does "
                "not resolve the slowest modes\n",
-               row.topology.name,
-               name,
-               row.topology.size());
+               row.topology.name, name, row.topology.size());
     return std::nullopt;
   };
   Estimate lian = s1_lian(*modes);
@@ -96,10 +94,7 @@ MixingMatrix matrix_of(const Topology& t, const std::string& weights) {
     throw std::invalid_argument(fmt::format(
         "{}\npush-sum, which needs no such weights, would average here: by {:.6f} per round in the "
         "end, its w between {:.4g} and {:.4g}",
-        e.what(),
-        p->rate,
-        low * t.size(),
-        high * t.size()));
+        e.what(), p->rate, low * t.size(), high * t.size()));
   }
 }
 
@@ -198,25 +193,21 @@ int report(const ReportOptions& options) {
 }
 
 void report_options(Options& options, ReportOptions& o) {
-  options.value("--topology",
-                o.topologies,
+  options.value("--topology", o.topologies,
                 "Topology NAME[:params], such as torus:4x4, or several with commas (repeatable)");
   options.value("--edges", o.edges, "File with an edge list: `u v` or `u v weight` per line");
   options.value("--peers", o.peers, "Number of peers").range(1, 10'000'000);
   options
-      .value("--weights",
-             o.weights,
+      .value("--weights", o.weights,
              "Rule for the mixing matrix: metropolis | max-degree | lazy | edge-list | file:PATH")
       .show_default();
   options
-      .value("--discount",
-             o.discount,
+      .value("--discount", o.discount,
              "Discount of n_eff: (1 - rate * curvature)^2, what a peer remembers per step")
       .range(0.0, 0.999999999)
       .show_default();
   options.flag(
-      "--more",
-      o.more,
+      "--more", o.more,
       "Also print conductance, mixing time, orders of the transient, push-sum on directed graphs");
   options.value("--html", o.html, "File for a page with the graphs and figures");
   options.json(o.json);
@@ -226,14 +217,12 @@ void report_options(Options& options, ReportOptions& o) {
 
 Command graph_report_command() {
   return command(
-      "report",
-      "Spectral gap of topologies, and what follows from it",
+      "report", "Spectral gap of topologies, and what follows from it",
       "  grapevine graph report --topology ring,torus:4x4,exponential --peers 16\n"
       "  grapevine graph report --topology random-regular:degree=3,seed=1,ring --peers 64 --json\n"
       "  grapevine graph report --edges my.edges --weights lazy --more\n"
       "  grapevine graph report --topology ring,torus,exponential --peers 64 --html graphs.html",
-      report_options,
-      report);
+      report_options, report);
 }
 
 }  // namespace gv::cli

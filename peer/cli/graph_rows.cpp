@@ -22,15 +22,9 @@ MixingBounds bounds_of(const GraphRow& r) {
 }
 
 void print_line(const GraphRow& r) {
-  fmt::print("{} {:>7} {:>6} {:>5} {:>8.6f} {:>11.6g} {:>7} {:>7}\n",
-             name_cell(r.topology.name),
-             r.peers(),
-             degree_cell(r),
-             diameter_cell(r),
-             r.spectrum.slem,
-             r.spectrum.gap,
-             rounds_cell(r.spectrum),
-             estimate_cell(r.n_eff));
+  fmt::print("{} {:>7} {:>6} {:>5} {:>8.6f} {:>11.6g} {:>7} {:>7}\n", name_cell(r.topology.name),
+             r.peers(), degree_cell(r), diameter_cell(r), r.spectrum.slem, r.spectrum.gap,
+             rounds_cell(r.spectrum), estimate_cell(r.n_eff));
 }
 
 /// Returns the range of n times the Perron vector: 1 for all if degrees are equal.
@@ -43,15 +37,10 @@ std::string weight_range(const GraphRow& r) {
 
 void print_spectrum(const GraphRow& r) {
   fmt::print("\n{}\n", r.topology.name);
-  fmt::print("  edges {}, lambda2 {}, lambda_n {}\n",
-             r.edges(),
-             eigenvalue_cell(r.spectrum.lambda2),
-             eigenvalue_cell(r.spectrum.lambda_n));
-  fmt::print("  s1: lian {}, atc {}; found by {} in {:.2f} s\n",
-             estimate_cell(r.s1_lian),
-             estimate_cell(r.s1_atc),
-             r.spectrum.method,
-             r.seconds);
+  fmt::print("  edges {}, lambda2 {}, lambda_n {}\n", r.edges(),
+             eigenvalue_cell(r.spectrum.lambda2), eigenvalue_cell(r.spectrum.lambda_n));
+  fmt::print("  s1: lian {}, atc {}; found by {} in {:.2f} s\n", estimate_cell(r.s1_lian),
+             estimate_cell(r.s1_atc), r.spectrum.method, r.seconds);
 }
 
 void print_more(const std::vector<GraphRow>& rows) {
@@ -63,9 +52,7 @@ void print_more(const std::vector<GraphRow>& rows) {
       fmt::print("  conductance {:.4g} .. {:.4g}\n", b.cheeger_low, b.cheeger_high);
     fmt::print("  mixing time to 1/4: {:.4g} .. {:.4g}\n", b.mixing_low, b.mixing_high);
     fmt::print("  transient: equal data {:.3g}, unequal {:.3g}, strongly convex {:.3g}\n",
-               t.equal_data,
-               t.unequal_data,
-               t.strongly_convex);
+               t.equal_data, t.unequal_data, t.strongly_convex);
     if (r.push_sum)
       fmt::print("  push-sum: {:.6f} a round, its w {}\n", r.push_sum->rate, weight_range(r));
   }
@@ -119,23 +106,15 @@ Json to_json(const GraphRow& r, bool more) {
 }
 
 void print_table(const std::vector<GraphRow>& rows, double discount, bool more) {
-  fmt::print("{:<22} {:>7} {:>6} {:>5} {:>8} {:>11} {:>7} {:>7}\n",
-             "topology",
-             "peers",
-             "degree",
-             "diam",
-             "slem",
-             "gap",
-             "to 1e-3",
-             "n_eff");
+  fmt::print("{:<22} {:>7} {:>6} {:>5} {:>8} {:>11} {:>7} {:>7}\n", "topology", "peers", "degree",
+             "diam", "slem", "gap", "to 1e-3", "n_eff");
   for (const GraphRow& r : rows) print_line(r);
   fmt::print(
       "slem: the second largest |eigenvalue| of W ({}), singular value where it\n"
       "is directed; gap = 1 - slem; to 1e-3: rounds of pure averaging until a\n"
       "disagreement is a thousandth; n_eff: effective neighbours at discount {};\n"
       "diam: diameter\n",
-      rows.front().weights,
-      discount);
+      rows.front().weights, discount);
   if (more)
     print_more(rows);
   else

@@ -26,8 +26,7 @@ void print_family(const Family& f) {
   const std::string name = form.empty() ? std::string(f.name) : fmt::format("{}:{}", f.name, form);
   const std::string cell = name_cell(name);
   const std::size_t last = cell.find('\n') + 1;  // start of the last line of a long name
-  fmt::print("{}{}\n",
-             cell.substr(0, last),
+  fmt::print("{}{}\n", cell.substr(0, last),
              wrapped(fmt::format("{} {}", cell.substr(last), f.summary), 23));
   for (const GraphParameter& p : f.parameters)
     fmt::print("{}\n", wrapped(fmt::format("{:<24} {}", "", help_of(p)), 27));

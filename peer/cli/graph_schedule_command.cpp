@@ -40,24 +40,15 @@ Json to_json(const Row& r) {
 }
 
 void print_table(const std::vector<Row>& rows) {
-  fmt::print("{:<22} {:>6} {:>20} {:>8} {:>7}  {}\n",
-             "schedule",
-             "period",
-             "product or kappa",
-             "factor",
-             "to 1e-3",
-             "method");
+  fmt::print("{:<22} {:>6} {:>20} {:>8} {:>7}  {}\n", "schedule", "period", "product or kappa",
+             "factor", "to 1e-3", "method");
   for (const Row& r : rows) {
     const ScheduleRate& rate = r.rate;
     std::string value = fmt::format("{:.6f}", rate.period > 0 ? rate.product : rate.kappa);
     if (rate.kappa_error > 0) value += fmt::format(" +- {:.6f}", rate.kappa_error);
-    fmt::print("{} {:>6} {:>20} {:>8.6f} {:>7.0f}  {}\n",
-               name_cell(r.name),
-               rate.period == 0 ? "random" : fmt::format("{}", rate.period),
-               value,
-               rate.per_round,
-               rate.rounds_to(1e-3),
-               rate.method);
+    fmt::print("{} {:>6} {:>20} {:>8.6f} {:>7.0f}  {}\n", name_cell(r.name),
+               rate.period == 0 ? "random" : fmt::format("{}", rate.period), value, rate.per_round,
+               rate.rounds_to(1e-3), rate.method);
   }
   fmt::print("{}\n",
              wrapped("product: second singular value of a period's product, 0: exact averaging; "
@@ -103,13 +94,11 @@ void schedule_options(Options& options, ScheduleOptions& o) {
 }  // namespace
 
 Command graph_schedule_command() {
-  return command("schedule",
-                 "Show how fast graphs that change every round average",
+  return command("schedule", "Show how fast graphs that change every round average",
                  "  grapevine graph schedule\n"
                  "  grapevine graph schedule one-peer-exponential base:k=2 --peers 25\n"
                  "  grapevine graph schedule matcha:budget=0.5,graph=torus:4x4 --peers 16",
-                 schedule_options,
-                 schedule);
+                 schedule_options, schedule);
 }
 
 }  // namespace gv::cli

@@ -73,8 +73,8 @@ void keep_groups(const Assembly& was, const std::string& groups, std::vector<std
     const auto [rest, error] = std::from_chars(set.data() + key.size(), end, now);
     const PeerId old = was.fleet.trainers();
     if (error != std::errc{} || rest != end || now <= old || now > most_peers) continue;
-    set = fmt::format(
-        "peers={}, {}]", groups.substr(0, groups.size() - 1), new_groups(was, now - old));
+    set = fmt::format("peers={}, {}]", groups.substr(0, groups.size() - 1),
+                      new_groups(was, now - old));
   }
 }
 
@@ -91,8 +91,8 @@ GrownRun grow(const std::string& run_folder, FleetOptions& options) {
   keep_groups(was, value_of(fleet_keys(before.file, before.sets), "peers"), options.sets);
   options.sets.insert(options.sets.begin(), before.sets.begin(), before.sets.end());
   const Assembly is = assemble(options);
-  const std::string why = growth_objection(
-      was, fleet_keys(before.file, before.sets), is, fleet_keys(options.file, options.sets));
+  const std::string why = growth_objection(was, fleet_keys(before.file, before.sets), is,
+                                           fleet_keys(options.file, options.sets));
   if (!why.empty()) refuse(why);
   const RunFolder folder = RunFolder::open(run_folder);
   const Round round = newest_common_round(was, folder);
@@ -100,8 +100,7 @@ GrownRun grow(const std::string& run_folder, FleetOptions& options) {
     refuse(
         fmt::format("it resumes from round {}, and the fleet ends after round {}\nhelp:  --set "
                     "stop.rounds=N with a greater N",
-                    round,
-                    is.rounds));
+                    round, is.rounds));
   const std::vector<Checkpoint> past = checkpoints_of(was, folder, round);
   return {.from = run_folder,
           .checkpoints = grown_checkpoints(was, is, past),
@@ -109,14 +108,13 @@ GrownRun grow(const std::string& run_folder, FleetOptions& options) {
 }
 
 RunFolder begin_grown(const Assembly& fleet, const FleetOptions& options, const GrownRun& grown) {
-  RunFolder folder =
-      begin_run(fleet,
-                {.kind = "run",
-                 .file = options.file,
-                 .sets = options.sets,
-                 .version = version_text(),
-                 .resumed = ResumedRun{
-                     .run = grown.from, .round = grown.checkpoints.front().round, .whole = true}});
+  RunFolder folder = begin_run(
+      fleet, {.kind = "run",
+              .file = options.file,
+              .sets = options.sets,
+              .version = version_text(),
+              .resumed = ResumedRun{
+                  .run = grown.from, .round = grown.checkpoints.front().round, .whole = true}});
   PosixDisk disk;
   keep_checkpoints(fleet, folder, disk, grown.checkpoints);
   folder.write("metrics.jsonl", grown.lines);

@@ -72,8 +72,7 @@ int init(const InitArguments& given) {
       "digits");
   check_data(arguments.answers);
   ask(arguments.answers.machines,
-      "On which machines? A number of peers on this one, or names for ssh",
-      "4");
+      "On which machines? A number of peers on this one, or names for ssh", "4");
   const GoalQuestion goal = goal_question(arguments.answers);
   ask(arguments.answers.goal, "Until when? Such as " + goal.examples, goal.usual);
   const std::string folder = fs::absolute(arguments.file).parent_path().string();
@@ -82,36 +81,29 @@ int init(const InitArguments& given) {
   check(arguments.file);
   const std::string name = printable(arguments.file, 200);
   if (arguments.json)
-    fmt::print("{}\n",
-               Json{{"schema", "grapevine.init/1"},
-                    {"file", arguments.file},
-                    {"decisions", draft.decisions}}
-                   .dump());
+    fmt::print("{}\n", Json{{"schema", "grapevine.init/1"},
+                            {"file", arguments.file},
+                            {"decisions", draft.decisions}}
+                           .dump());
   else
     fmt::print(
         "wrote {0}{1}\n\ngrapevine data {2}      what it learns from\ngrapevine simulate {2}  a "
         "dry run in virtual time\ngrapevine run {2}       all peers for real\n",
-        name,
-        decisions_text(draft.decisions),
-        shell_word(name));
+        name, decisions_text(draft.decisions), shell_word(name));
   return exit_code::done;
 }
 
 void init_options(Options& options, InitArguments& arguments) {
   options.value("FILE", arguments.file, "Fleet file to write").show_default();
-  options.value("--data",
-                arguments.answers.data,
+  options.value("--data", arguments.answers.data,
                 "Training data: a table (CSV, NPY, NPZ, LIBSVM), a text (.txt), a folder of "
                 "pictures by class, a folder of IDX files, or `digits`");
-  options.value("--target",
-                arguments.answers.target,
+  options.value("--target", arguments.answers.target,
                 "Column of a table to predict (default: the last column)");
-  options.value("--machines",
-                arguments.answers.machines,
+  options.value("--machines", arguments.answers.machines,
                 "Number of peers on this machine, or ssh names of machines: anna,ben");
   options.value(
-      "--goal",
-      arguments.answers.goal,
+      "--goal", arguments.answers.goal,
       "Goal at which the run ends: accuracy 0.9 | loss 0.4 | 1000 rounds | 20 epochs | 10 min");
   options.json(arguments.json);
 }
@@ -124,8 +116,7 @@ Command init_command() {
                  "  grapevine init\n"
                  "  grapevine init mine.yaml --data flowers.csv --machines 4 --goal \"accuracy "
                  "0.9\"",
-                 init_options,
-                 init);
+                 init_options, init);
 }
 
 }  // namespace gv::cli

@@ -80,9 +80,7 @@ void limit_ourselves(const JoinArguments& arguments, Offer& offer) {
 std::string terms(const Offer& offer, const JoinArguments& arguments) {
   std::string text = "This machine lets the lobby:\n";
   text += fmt::format(
-      "  train on {} of its {} cores{}\n",
-      offer.cores,
-      offer.facts.cores,
+      "  train on {} of its {} cores{}\n", offer.cores, offer.facts.cores,
       offer.devices.empty() ? "" : fmt::format(" and {} CUDA devices", offer.devices.size()));
   text += arguments.memory_gb > 0
               ? fmt::format("  use {} of memory in each process\n",
@@ -143,8 +141,7 @@ void join_options(Options& options, JoinArguments& arguments) {
   options.value("CODE", arguments.code, "Code on the lobby's screen, such as 42-731-908")
       .required();
   options
-      .value("--at",
-             arguments.at,
+      .value("--at", arguments.at,
              "Address of the lobby, if this network does not let machines find each other")
       .call_values("HOST:PORT");
   options.value("--name", arguments.name, "Name of this machine (default: its host name)");
@@ -161,14 +158,12 @@ void join_options(Options& options, JoinArguments& arguments) {
 }  // namespace
 
 Command join_command() {
-  return command("join",
-                 "Let a lobby on another machine train on this one, without ssh",
+  return command("join", "Let a lobby on another machine train on this one, without ssh",
                  "  grapevine join 42-731-908\n"
                  "  grapevine join 42-731-908 --cores 4 --no-program\n"
                  "  grapevine join 42-731-908 --data part.csv\n"
                  "  grapevine join 42-731-908 --at 192.168.1.7:40123 --yes",
-                 join_options,
-                 join);
+                 join_options, join);
 }
 
 }  // namespace gv::cli

@@ -39,8 +39,7 @@ int make_key_files(const KeygenOptions& options) {
 void keygen_options(Options& options, KeygenOptions& arguments) {
   add_fleet_options(options, arguments.file).required();
   options
-      .value("-o,--output",
-             arguments.folder,
+      .value("-o,--output", arguments.folder,
              "Folder to write to (default: security.keys of the file)")
       .call_values("FOLDER");
 }
@@ -54,8 +53,7 @@ Command keygen_command() {
                  "  grapevine keygen lan.yaml\n"
                  "  scp -p keys/peer-0.pem anna:fleet/keys/\n"
                  "  and there: grapevine peer lan.yaml --id 0",
-                 keygen_options,
-                 make_key_files);
+                 keygen_options, make_key_files);
 }
 
 }  // namespace gv::cli

@@ -215,8 +215,7 @@ class LobbyScreen {
     say(fmt::format("       on the other machines: grapevine join {}", code));
     const auto own = interface_addresses();
     if (!own.empty())
-      say(fmt::format("       if they do not find it: grapevine join {} --at {}",
-                      code,
+      say(fmt::format("       if they do not find it: grapevine join {} --at {}", code,
                       host_port_text(own.front().address, lobby_.port())));
     say("page   " + page_.url());
     if (fleet_)
@@ -310,8 +309,8 @@ class LobbyScreen {
       ::poll(nullptr, 0, tick_ms);
     for (const LobbyMember& member : here())
       if (unready(member))
-        throw std::runtime_error(fmt::format(
-            "lobby: {}: its data are not ready: {}", member.offer.name, member.data_problem));
+        throw std::runtime_error(fmt::format("lobby: {}: its data are not ready: {}",
+                                             member.offer.name, member.data_problem));
   }
 
   /// Returns the name of a peer's part relative to the fleet file, or without folders if the file
@@ -398,15 +397,13 @@ int lobby(const LobbyArguments& arguments) {
 
 void lobby_options(Options& options, LobbyArguments& arguments) {
   add_fleet_options(options, arguments.file);
-  options.value("--machines",
-                arguments.machines,
+  options.value("--machines", arguments.machines,
                 "Number of machines, this one included, with which FLEET starts (default: one per "
                 "peer)");
   options.value("--port", arguments.port, "TCP port of the lobby (default: any free one)");
   options.flag("--not-here", arguments.not_here, "Train on the other machines only");
   options.flag("--no-measure", arguments.no_measure, "Start without measuring speeds and links");
-  options.flag("--resume",
-               arguments.resume,
+  options.flag("--resume", arguments.resume,
                "Open your last lobby again, with its code, and resume its run");
 }
 
@@ -419,8 +416,7 @@ Command lobby_command() {
                  "  grapevine lobby fleet.yaml --machines 3 --set stop.rounds=500\n"
                  "  grapevine lobby\n"
                  "  grapevine lobby --resume",
-                 lobby_options,
-                 lobby);
+                 lobby_options, lobby);
 }
 
 }  // namespace gv::cli

@@ -104,11 +104,9 @@ void link_options(Options& options, LinkArguments& arguments) {
 
 Command lobby_link_command() {
   Command row = command(
-      "lobby-link",
-      "Connect a launcher with an agent on a machine of the lobby (run does)",
+      "lobby-link", "Connect a launcher with an agent on a machine of the lobby (run does)",
       "  grapevine lobby-link --host ben --nonce 0123456789abcdef --run ring8-0123456789abcdef",
-      link_options,
-      link);
+      link_options, link);
   row.hidden = true;
   return row;
 }

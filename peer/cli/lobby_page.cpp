@@ -41,14 +41,10 @@ std::string row(const LobbyMember& member) {
   return fmt::format(
       "<tr{}><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.0f} GFLOP/s</td><td>{}</td>"
       "<td>{}</td></tr>\n",
-      member.here ? "" : " class=\"away\"",
-      svg::escape(offer.name),
+      member.here ? "" : " class=\"away\"", svg::escape(offer.name),
       member.here ? "here" : fmt::format("away for {}", seconds_text(member.seconds_away)),
-      offer.cores,
-      bytes_text(static_cast<double>(offer.memory_bytes)),
-      offer.gflops * offer.cores,
-      svg::escape(devices_of(offer)),
-      offer.data.empty() ? "-" : "a part of its own");
+      offer.cores, bytes_text(static_cast<double>(offer.memory_bytes)), offer.gflops * offer.cores,
+      svg::escape(devices_of(offer)), offer.data.empty() ? "-" : "a part of its own");
 }
 
 std::string machines_of(const std::vector<LobbyMember>& members) {
@@ -131,12 +127,7 @@ class LobbyPage::Impl {
             "name=\"viewport\" content=\"width=device-width\"/>\n<meta http-equiv=\"refresh\" "
             "content=\"{}; url=/\"/>\n<title>Lobby {:02}</title>\n<style>{}</style></head><body>\n"
             "<h1>Lobby {:02}</h1>\n{}<h2>Run</h2>\n{}</body></html>\n",
-            refresh_seconds,
-            number_,
-            style(),
-            number_,
-            machines_of(members),
-            run_of(folder)),
+            refresh_seconds, number_, style(), number_, machines_of(members), run_of(folder)),
         .headers = {fmt::format("Content-Security-Policy: default-src 'none'; style-src {}",
                                 csp_hash(style())),
                     "Cache-Control: no-store"}};
@@ -165,13 +156,9 @@ std::string LobbyPage::url() const {
 
 std::string machine_text(const LobbyMember& member) {
   const Offer& offer = member.offer;
-  return fmt::format("{:<16} {:>3} cores {:>9} {:>6.0f} GFLOP/s  devices: {}{}",
-                     offer.name,
-                     offer.cores,
-                     bytes_text(static_cast<double>(offer.memory_bytes)),
-                     offer.gflops * offer.cores,
-                     devices_of(offer),
-                     member.here ? "" : "  (away)");
+  return fmt::format("{:<16} {:>3} cores {:>9} {:>6.0f} GFLOP/s  devices: {}{}", offer.name,
+                     offer.cores, bytes_text(static_cast<double>(offer.memory_bytes)),
+                     offer.gflops * offer.cores, devices_of(offer), member.here ? "" : "  (away)");
 }
 
 }  // namespace gv::cli

@@ -32,8 +32,7 @@ Answer answer_of(const std::string& program, std::vector<std::string> arguments)
   Child child(arguments);
   Answer answer;
   hear_out(
-      child,
-      [&](const std::string& line) { answer.out += line + "\n"; },
+      child, [&](const std::string& line) { answer.out += line + "\n"; },
       [&](const std::string& line) { keep_last_words(answer.words, line); });
   answer.good = child.ending() == "exit 0";
   return answer;
@@ -103,10 +102,7 @@ std::string forecast_text(const Forecast& forecast, const std::vector<LobbySeat>
   return fmt::format(
       "Predicted: {} machines train {:.2g} times as many samples a second as {}, "
       "the fastest, alone. {}",
-      used,
-      forecast.times,
-      machine_of(seats, forecast.fastest),
-      limit_text(forecast));
+      used, forecast.times, machine_of(seats, forecast.fastest), limit_text(forecast));
 }
 
 /// Returns a sentence about changes of the file that the lobby leaves to the user.
@@ -146,9 +142,7 @@ std::string host_text(const LobbySeat& seat) {
 }
 
 std::string group_text(const LobbySeat& seat, std::optional<double> speed, PeerId count) {
-  std::string text = fmt::format("{{ host: {}, count: {}, threads: {}",
-                                 seat.machine,
-                                 count,
+  std::string text = fmt::format("{{ host: {}, count: {}, threads: {}", seat.machine, count,
                                  std::max(1U, seat.cores / std::max(1U, seat.peers)));
   if (seat.cuda) text += ", device: auto";
   if (speed) text += fmt::format(", speed: {:.3g}", *speed);
@@ -193,16 +187,12 @@ std::string seat_objection(const Fleet& fleet, const std::vector<LobbyMember>& m
       return fmt::format("{} does not allow programs of the fleet file (join --no-program)",
                          offer.name);
     if (fleet.data.per_peer() && offer.data.empty())
-      return fmt::format("{0} has no part of `{1}`\nhelp:  join there with --data FILE",
-                         offer.name,
+      return fmt::format("{0} has no part of `{1}`\nhelp:  join there with --data FILE", offer.name,
                          fleet.data.table.file);
     if (offer.columns.empty()) continue;
     if (columns != nullptr && *columns != offer.columns)
-      return fmt::format("the columns of {}'s data are not those of {}'s: {} / {}",
-                         offer.name,
-                         first,
-                         fmt::join(offer.columns, ","),
-                         fmt::join(*columns, ","));
+      return fmt::format("the columns of {}'s data are not those of {}'s: {} / {}", offer.name,
+                         first, fmt::join(offer.columns, ","), fmt::join(*columns, ","));
     columns = &offer.columns;
     first = offer.name;
   }

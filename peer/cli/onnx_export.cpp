@@ -13,13 +13,9 @@ void write(const std::string& place, const std::string& file, Written& to) {
   write_file(place, onnx_model(model, about));
   to.files.push_back(place);
   to.said["onnx"] = Json{{"opset", onnx_opset}, {"input", about.input}, {"output", about.output}};
-  to.screen += fmt::format("{}\n{}, {} parameters; ONNX, opset {}, float32\n  in   {}\n  out  {}\n",
-                           place,
-                           model.card.model.kind,
-                           model.x.size(),
-                           onnx_opset,
-                           about.input,
-                           about.output);
+  to.screen +=
+      fmt::format("{}\n{}, {} parameters; ONNX, opset {}, float32\n  in   {}\n  out  {}\n", place,
+                  model.card.model.kind, model.x.size(), onnx_opset, about.input, about.output);
 }
 
 }  // namespace

@@ -82,13 +82,9 @@ void save(const Assembly& fleet, const Report& report) {
   if (report.model->floats().size() != fleet.dimension) return;
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, report.peer);
   std::filesystem::create_directories(folder);
-  save_model(folder + "/model.safetensors",
-             fleet,
-             report.model->floats(),
+  save_model(folder + "/model.safetensors", fleet, report.model->floats(),
              {.rounds = report.round, .version = version_text(), .peer = report.peer});
-  fmt::print(stderr,
-             "saved {}/model.safetensors; of all peers: grapevine collect {}\n",
-             folder,
+  fmt::print(stderr, "saved {}/model.safetensors; of all peers: grapevine collect {}\n", folder,
              shell_word(fleet.fleet.output_dir));
 }
 
@@ -117,10 +113,8 @@ int run_by_hand(const Assembly& fleet,
   refuse_finished(fleet.fleet);
   console::never_wait();
   if (!options.file.json)
-    fmt::print(
-        "{}\n",
-        table_header(
-            fleet.looked_at().get(), fleet.validation != nullptr, fleet.fleet.agent.has_value()));
+    fmt::print("{}\n", table_header(fleet.looked_at().get(), fleet.validation != nullptr,
+                                    fleet.fleet.agent.has_value()));
   bool finite = true;
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
   std::filesystem::create_directories(folder);
@@ -135,9 +129,8 @@ int run_by_hand(const Assembly& fleet,
   screen.log = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   screen.on_report = [&](const Report& report) {
     const FleetRecord record = alone(fleet, report);
-    fmt::print(
-        "{}\n",
-        options.file.json ? evaluate_line(record) : table_row(record, fleet.looked_at().get()));
+    fmt::print("{}\n", options.file.json ? evaluate_line(record)
+                                         : table_row(record, fleet.looked_at().get()));
     std::fflush(stdout);
     reports.keep(report);
     if (!report.last) return;
@@ -190,8 +183,7 @@ int run_engine_peer(const Assembly& fleet, PeerId id, PeerOptions options, const
   if (life.finished()) {
     fmt::print(
         stderr,
-        "peer {} has finished before: its model is in {}; to train again, remove that file\n",
-        id,
+        "peer {} has finished before: its model is in {}; to train again, remove that file\n", id,
         folder);
   } else {
     options.past.rejoin = options.past.rejoin || life.began() || restarted_by_engine();
@@ -278,8 +270,7 @@ std::optional<ProgramModel> model_of_server(const Fleet& fleet, const PeerOption
   const std::string path = start_of(fleet, options);
   if (path.empty())
     throw std::invalid_argument(about_program(
-        fleet,
-        "this peer serves a part of the program's model, and nothing says what that is",
+        fleet, "this peer serves a part of the program's model, and nothing says what that is",
         "`grapevine run` asks the program; by hand give `model: { start: FILE }`, with the "
         "start.safetensors of a run"));
   return read_start(path);
@@ -307,43 +298,36 @@ int run_peer(PeerOptions options, const PeerParts& parts) {
 
 void peer_options(Options& options, PeerOptions& arguments) {
   add_fleet_options(options, arguments.file).required();
-  options.value("--id",
-                arguments.id,
+  options.value("--id", arguments.id,
                 "Number of this peer, 0 .. n - 1; set automatically by srun and mpirun");
   options
-      .value("--meet",
-             arguments.meet,
+      .value("--meet", arguments.meet,
              "Folder that all peers share, through which they find each other; hosts then need no "
              "address")
       .call_values("FOLDER");
   options
-      .value("--at",
-             arguments.at,
+      .value("--at", arguments.at,
              "Address of each peer, instead of `hosts`, with {id} for the peer's number: "
              "node{id}:27000 or [fd00::{id}]:27000. Without {id} all peers are on that machine, at "
              "that port and the following ones")
       .call_values("HOST:PORT");
   options
-      .value("--keys",
-             arguments.keys,
+      .value("--keys", arguments.keys,
              "Folder with this peer's key, peer-N.pem (default: security.keys of the file)")
       .call_values("FOLDER");
   options.value("--wait", arguments.wait_seconds, "Seconds to wait for the neighbours to appear")
       .range(0.1, 1e6)
       .show_default();
-  options.flag("--rejoin",
-               arguments.past.rejoin,
+  options.flag("--rejoin", arguments.past.rejoin,
                "Resume from this peer's newest checkpoint, or else from a neighbour's model, "
                "without waiting for missing neighbours");
-  options.flag("--rejoin-after-restart",
-               arguments.after_restart,
+  options.flag("--rejoin-after-restart", arguments.after_restart,
                "Act like --rejoin if its folder or the engine shows that this peer was started "
                "before; a peer that has finished does not train again");
-  options.flag("--stay",
-               arguments.stay,
+  options.flag("--stay", arguments.stay,
                "With --rejoin-after-restart: keep the process after the end, until SIGTERM");
-  options.value(
-      "--from", arguments.past.from, "Round whose checkpoint of this peer to resume from");
+  options.value("--from", arguments.past.from,
+                "Round whose checkpoint of this peer to resume from");
   options.value("--launched", arguments.launched, "").hide();
   options.value("--listen", arguments.listen, "").hide();
   options.value("--task", arguments.task, "").hide();
@@ -358,8 +342,7 @@ void peer_options(Options& options, PeerOptions& arguments) {
 Command peer_command(const PeerParts& parts) {
   const auto run = [parts](const PeerOptions& options) { return run_peer(options, parts); };
   return command<PeerOptions>(
-      "peer",
-      "Run one peer of a fleet file in the foreground: on another machine, or by hand",
+      "peer", "Run one peer of a fleet file in the foreground: on another machine, or by hand",
       "  on each machine, with the same file and its addresses under `hosts`:\n"
       "  grapevine peer lan.yaml --id 0\n"
       "  after a restart of its machine, while the others continue to train:\n"
@@ -367,8 +350,7 @@ Command peer_command(const PeerParts& parts) {
       "  under an engine that numbers the peers; Slurm also gives their addresses:\n"
       "  srun --ntasks 8 grapevine peer fleet.yaml\n"
       "  mpirun -np 8 grapevine peer fleet.yaml --meet /shared/meeting",
-      peer_options,
-      run);
+      peer_options, run);
 }
 
 }  // namespace gv::cli

@@ -76,10 +76,7 @@ std::optional<StrategySearch> search(const StrategyCosts& costs,
   if (question.search <= 0) return std::nullopt;
   ProgressLine progress;
   StrategySearch found = search_strategies(
-      costs,
-      advice,
-      {.seconds = question.search},
-      Rng(question.seed).derive("strategies"),
+      costs, advice, {.seconds = question.search}, Rng(question.seed).derive("strategies"),
       [&](std::uint64_t moves, double rate) {
         progress.update(fmt::format("searching: {} moves, {:.4g} samples a second", moves, rate));
       });
@@ -126,32 +123,25 @@ void print_json(const Assembly& fleet,
   Json copies = Json::array();
   for (const ParallelProposal& p : advice.proposals) proposals.push_back(json_of(fleet, p));
   for (const ParallelProposal& p : advice.data_parallel) copies.push_back(json_of(fleet, p));
-  fmt::print("{}\n",
-             Json{{"schema", "grapevine.plan-parallel/1"},
-                  {"name", fleet.fleet.name},
-                  {"proposals", proposals},
-                  {"data_parallel", copies},
-                  {"alone", json_of(fleet, advice.alone)},
-                  {"batch_to_hide", advice.batch_to_hide},
-                  {"search", json_of(found)},
-                  {"advice", name_of(advice.way)},
-                  {"why", advice.why}}
-                 .dump());
+  fmt::print("{}\n", Json{{"schema", "grapevine.plan-parallel/1"},
+                          {"name", fleet.fleet.name},
+                          {"proposals", proposals},
+                          {"data_parallel", copies},
+                          {"alone", json_of(fleet, advice.alone)},
+                          {"batch_to_hide", advice.batch_to_hide},
+                          {"search", json_of(found)},
+                          {"advice", name_of(advice.way)},
+                          {"why", advice.why}}
+                         .dump());
 }
 
 void print_row(const std::string& way, const ParallelProposal& p, bool pipeline) {
   const std::string batch =
       p.chains == 1 ? fmt::format("{}", p.batch) : fmt::format("{} x {}", p.chains, p.batch);
-  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>3.0f} % {:>9} {:>9} {:>9.4g}\n",
-             way,
-             batch,
+  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>3.0f} % {:>9} {:>9} {:>9.4g}\n", way, batch,
              pipeline ? fmt::format("{}", p.microbatches) : "-",
-             pipeline ? ahead_text(p.ahead) : "-",
-             seconds_text(p.seconds_per_round),
-             100 * p.idle,
-             bytes_text(p.bytes_per_round),
-             bytes_text(p.memory_bytes),
-             p.samples_per_second);
+             pipeline ? ahead_text(p.ahead) : "-", seconds_text(p.seconds_per_round), 100 * p.idle,
+             bytes_text(p.bytes_per_round), bytes_text(p.memory_bytes), p.samples_per_second);
 }
 
 std::string parallel_text(const Assembly& fleet, const ParallelProposal& p) {
@@ -161,18 +151,13 @@ std::string parallel_text(const Assembly& fleet, const ParallelProposal& p) {
   const std::string schedule =
       p.schedule == ParallelSpec::Schedule::flush
           ? fmt::format("microbatches: {}, ahead: {}", p.microbatches, ahead_text(p.ahead))
-          : fmt::format("schedule: {}{}",
-                        name_of(p.schedule),
+          : fmt::format("schedule: {}{}", name_of(p.schedule),
                         p.vertical_sync ? ", vertical_sync: true" : "");
   const std::string copies =
       p.copies.empty() ? "" : fmt::format(", copies: [{}]", fmt::join(p.copies, ", "));
-  return fmt::format("parallel: {{ stages: [{}], {}{}{}{}{} }}",
-                     fmt::join(p.stages, ", "),
-                     schedule,
-                     copies,
-                     p.tensor == 1 ? "" : fmt::format(", tensor: {}", p.tensor),
-                     p.recompute ? ", recompute: true" : "",
-                     order);
+  return fmt::format("parallel: {{ stages: [{}], {}{}{}{}{} }}", fmt::join(p.stages, ", "),
+                     schedule, copies, p.tensor == 1 ? "" : fmt::format(", tensor: {}", p.tensor),
+                     p.recompute ? ", recompute: true" : "", order);
 }
 
 /// Returns the number of peers of each stage.
@@ -183,9 +168,7 @@ std::vector<PeerId> peers_of_stages(const ParallelProposal& p) {
 /// Returns "2 stages", or "2 stages of 4" if a chain has more peers than stages.
 std::string way_text(const ParallelProposal& p) {
   const std::size_t peers = p.place.size() / p.chains;
-  return fmt::format("{} stage{}{}",
-                     p.stages.size(),
-                     p.stages.size() == 1 ? "" : "s",
+  return fmt::format("{} stage{}{}", p.stages.size(), p.stages.size() == 1 ? "" : "s",
                      peers == p.stages.size() ? "" : fmt::format(" of {}", peers));
 }
 
@@ -221,11 +204,8 @@ void print_search(const StrategySearch& found) {
           : "";
   fmt::print("{}\n",
              wrapped(fmt::format("search {} moves in {}, {} accepted: {:.4g} samples a second{}",
-                                 found.moves,
-                                 seconds_text(found.seconds),
-                                 found.accepted,
-                                 found.best.samples_per_second,
-                                 beside),
+                                 found.moves, seconds_text(found.seconds), found.accepted,
+                                 found.best.samples_per_second, beside),
                      7));
 }
 
@@ -241,30 +221,17 @@ void print_text(const Assembly& fleet,
                 const ParallelAdvice& advice,
                 const std::optional<StrategySearch>& found,
                 bool measured) {
-  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>5} {:>9} {:>9} {:>9}\n",
-             "way",
-             "batch",
-             "m",
-             "ahead",
-             "round",
-             "idle",
-             "sent/peer",
-             "memory",
-             "samples/s");
+  fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>5} {:>9} {:>9} {:>9}\n", "way", "batch", "m",
+             "ahead", "round", "idle", "sent/peer", "memory", "samples/s");
   for (const ParallelProposal& p : advice.proposals) print_row(way_text(p), p, true);
   for (const ParallelProposal& p : advice.data_parallel) print_row("a model each", p, false);
-  print_row(fmt::format("peer {} alone", in_file(fleet, advice.alone.place).front()),
-            advice.alone,
+  print_row(fmt::format("peer {} alone", in_file(fleet, advice.alone.place).front()), advice.alone,
             false);
   for (const ParallelProposal& p : advice.proposals)
-    fmt::print("{}",
-               wrapped(fmt::format("{}: {}{}; held up by {}",
-                                   way_text(p),
-                                   stages_text(p),
-                                   place_text(fleet, p),
-                                   p.bottleneck),
-                       7) +
-                   "\n");
+    fmt::print("{}", wrapped(fmt::format("{}: {}{}; held up by {}", way_text(p), stages_text(p),
+                                         place_text(fleet, p), p.bottleneck),
+                             7) +
+                         "\n");
   if (advice.batch_to_hide > 0)
     fmt::print("note   a gradient of {:.4g} samples per peer and round would hide the averaging\n",
                advice.batch_to_hide);
@@ -296,14 +263,13 @@ std::string for_fleet(const Assembly& fleet, const std::string& file) {
 std::vector<Proposal> propose(const Assembly& fleet,
                               const std::vector<std::string>& sets,
                               const std::string& file) {
-  return proposals(fleet,
-                   {.sets = sets,
-                    .placed = for_fleet(fleet, file),
-                    .leaf = for_fleet(fleet, leaf_file(file)),
-                    .write = [&](const Topology& graph) {
-                      const std::string leaf = leaf_file(file);
-                      write_file(leaf, write_graph(graph, format_of_path(leaf)));
-                    }});
+  return proposals(fleet, {.sets = sets,
+                           .placed = for_fleet(fleet, file),
+                           .leaf = for_fleet(fleet, leaf_file(file)),
+                           .write = [&](const Topology& graph) {
+                             const std::string leaf = leaf_file(file);
+                             write_file(leaf, write_graph(graph, format_of_path(leaf)));
+                           }});
 }
 
 /// Removes the graph with leaves if no proposal names it.
@@ -325,8 +291,7 @@ void print_proposals(const std::vector<Proposal>& all) {
   const auto as_is = std::ranges::find_if(all, [](const Proposal& p) { return p.sets.empty(); });
   fmt::print("\nOther ways, by the seconds of a gradient step of all peers:\n");
   for (const Proposal& p : all)
-    fmt::print("{:>12} {:>6}  {}\n",
-               seconds_text(p.seconds_per_step()),
+    fmt::print("{:>12} {:>6}  {}\n", seconds_text(p.seconds_per_step()),
                as_is == all.end()
                    ? ""
                    : fmt::format("{:.1f}x", as_is->seconds_per_step() / p.seconds_per_step()),
@@ -358,8 +323,7 @@ int divide_model(const Assembly& fleet, const ParallelQuestion& question) {
                     fleet.fleet.model.kind));
   if (const std::string why = objection_to_chains(*fleet.algorithm, *fleet.setup); !why.empty())
     throw std::invalid_argument(fmt::format("--parallel: {}", why));
-  const StrategyCosts costs(fleet,
-                            profile_for(fleet, question.profile),
+  const StrategyCosts costs(fleet, profile_for(fleet, question.profile),
                             static_cast<double>(free_memory().value_or(0)),
                             network_in_place(fleet, question.sets));
   ParallelAdvice advice = advise_parallel(costs);
@@ -378,28 +342,23 @@ int place_peers(const Assembly& fleet,
   const std::vector<Proposal> others = propose(fleet, sets, file);
   remove_unused(fleet, others, file);
   if (json) {
-    fmt::print("{}\n",
-               Json{{"schema", "grapevine.placement/1"},
-                    {"seconds_as_numbered", found.seconds_as_numbered},
-                    {"seconds_per_round", found.seconds},
-                    {"places", Json(found.peers)},
-                    {"tried", found.tried},
-                    {"file", file},
-                    {"proposals", json_of(others)}}
-                   .dump());
+    fmt::print("{}\n", Json{{"schema", "grapevine.placement/1"},
+                            {"seconds_as_numbered", found.seconds_as_numbered},
+                            {"seconds_per_round", found.seconds},
+                            {"places", Json(found.peers)},
+                            {"tried", found.tried},
+                            {"file", file},
+                            {"proposals", json_of(others)}}
+                           .dump());
     return exit_code::done;
   }
   fmt::print("round  {} as numbered\nplace  {} with the best of {} swaps\n",
-             seconds_text(found.seconds_as_numbered),
-             seconds_text(found.seconds),
-             found.tried);
+             seconds_text(found.seconds_as_numbered), seconds_text(found.seconds), found.tried);
   if (found.seconds < found.seconds_as_numbered)
     for (PeerId k = 0; k < found.peers.size(); ++k)
       if (found.peers[k] != k)
-        fmt::print("       peer {} ({}) stands where {} would\n",
-                   found.peers[k],
-                   fleet.fleet.peers[found.peers[k]].host,
-                   k);
+        fmt::print("       peer {} ({}) stands where {} would\n", found.peers[k],
+                   fleet.fleet.peers[found.peers[k]].host, k);
   fmt::print("wrote  {}; the fleet takes it with `topology: \"file:{}\"`\n", file, file);
   print_proposals(others);
   return exit_code::done;

@@ -49,9 +49,7 @@ std::string own_rates_note(const Fleet& fleet) {
   return fmt::format(
       "       each at lr times {} / its steps, {:.3g} .. {:.3g} lr, so that all count\n"
       "       alike (FedNova, Wang et al. 2020)\n",
-      fleet.local_steps,
-      mean / most,
-      mean / least);
+      fleet.local_steps, mean / most, mean / least);
 }
 
 /// Returns the basis of the steps' seconds: the scout alone, and a factor for shared cores.
@@ -83,13 +81,10 @@ void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
       fleet.fleet.program
           ? "as the program's steps took, " + sharing_text(fleet.fleet)
           : fmt::format("at {:.3g} GFLOP/s\n       (simulate.flops)", fleet.fleet.flops / 1e9);
-  const std::string text =
-      fmt::format("time   about {} a round: {} of compute {}, {} of waiting for the network ({})",
-                  seconds_text(round.seconds_per_round),
-                  seconds_text(round.compute_seconds),
-                  measured,
-                  seconds_text(round.network_seconds),
-                  name_of(fleet.fleet.network.shape));
+  const std::string text = fmt::format(
+      "time   about {} a round: {} of compute {}, {} of waiting for the network ({})",
+      seconds_text(round.seconds_per_round), seconds_text(round.compute_seconds), measured,
+      seconds_text(round.network_seconds), name_of(fleet.fleet.network.shape));
   fmt::print("{}\n", fleet.fleet.program ? wrapped(text, 7) : text);
   if (endless(fleet)) return;
   fmt::print(
@@ -259,10 +254,8 @@ void print_what_travels(const Assembly& assembly) {
   if (fleet.clip && *fleet.clip > 0)
     fmt::print("       clips flows longer than {:g}\n", *fleet.clip);
   if (fleet.attackers.count > 0)
-    fmt::print("       the last {} attack by {}, of strength {:g}\n",
-               fleet.attackers.count,
-               fleet.attackers.kind,
-               fleet.attackers.strength);
+    fmt::print("       the last {} attack by {}, of strength {:g}\n", fleet.attackers.count,
+               fleet.attackers.kind, fleet.attackers.strength);
 }
 
 void print_text(const Assembly& fleet,
@@ -281,30 +274,20 @@ void print_text(const Assembly& fleet,
   const std::string act =
       actors == 0 ? "" : fmt::format(" and {} that remember and {} that act", suppliers, actors);
   fmt::print(
-      "peers  {}{}{}, algorithm {}{}{}\n",
-      fleet.fleet.trainers(),
+      "peers  {}{}{}, algorithm {}{}{}\n", fleet.fleet.trainers(),
       servers == 0 ? "" : fmt::format(" and {} that serve", servers),
       suppliers == 0 || actors > 0 ? act : fmt::format(" and {} that hand out samples", suppliers),
-      fleet.algorithm->kind,
-      fleet.algorithm->order.empty() ? "" : " ",
-      fleet.algorithm->order);
+      fleet.algorithm->kind, fleet.algorithm->order.empty() ? "" : " ", fleet.algorithm->order);
   for (const gv::Option& option : fleet.algorithm->options)
-    fmt::print(
-        "       {} {}: {}\n", option.name, text_of(option, setting(fleet, option)), option.help);
+    fmt::print("       {} {}: {}\n", option.name, text_of(option, setting(fleet, option)),
+               option.help);
   print_what_travels(fleet);
   if (fleet.data.train) {
     fmt::print("data   {}: {} train in {} parts ({} .. {} samples, {}), {} test\n",
-               fleet.fleet.data.kind,
-               fleet.data.train->rows,
-               fleet.fleet.models(),
-               share.least,
-               share.most,
-               fleet.fleet.data.partition.kind,
-               fleet.data.test->rows);
+               fleet.fleet.data.kind, fleet.data.train->rows, fleet.fleet.models(), share.least,
+               share.most, fleet.fleet.data.partition.kind, fleet.data.test->rows);
   }
-  fmt::print("model  {}: {} parameters, {}\n",
-             fleet.fleet.model.kind,
-             fleet.dimension,
+  fmt::print("model  {}: {} parameters, {}\n", fleet.fleet.model.kind, fleet.dimension,
              bytes_text(4.0 * static_cast<double>(fleet.dimension)));
   fmt::print("{}", chains_text(fleet));
   fmt::print("{}", memory_note(fleet, free_memory()));
@@ -313,15 +296,13 @@ void print_text(const Assembly& fleet,
   fmt::print("graph  {}\n", s.text);
   fmt::print("{}{}", thin_note(fleet), placement_note(fleet));
   const double bytes = largest_bytes(fleet, round);
-  fmt::print("round  {}, then {} out by the busiest peer\n",
-             local_steps_text(fleet.fleet),
+  fmt::print("round  {}, then {} out by the busiest peer\n", local_steps_text(fleet.fleet),
              bytes_text(bytes));
   fmt::print("{}", own_rates_note(fleet.fleet));
   if (endless(fleet)) {
     fmt::print("total  until the time or the target of `stop` is reached\n");
   } else {
-    fmt::print("total  {} rounds, {} by the busiest peer\n",
-               fleet.rounds,
+    fmt::print("total  {} rounds, {} by the busiest peer\n", fleet.rounds,
                bytes_text(bytes * static_cast<double>(fleet.rounds)));
   }
   fmt::print("{}", network_note(fleet));
@@ -369,45 +350,37 @@ int plan(const PlanOptions& options) {
 void plan_options(Options& options, PlanOptions& arguments) {
   add_fleet_options(options, arguments.file).required();
   options.value(
-      "--max-degree",
-      arguments.wanted.max_degree,
+      "--max-degree", arguments.wanted.max_degree,
       "Maximum number of neighbours per peer in the alternatives, up to 16; 0: as in this fleet");
-  options.value("--target",
-                arguments.wanted.target,
+  options.value("--target", arguments.wanted.target,
                 "Excess loss of the local models to reach on a quadratic (default: 1.1 times the "
                 "value at which this fleet settles). With --calibrate: training loss to reach "
                 "(default: the loss of this fleet after nine tenths of its rounds, but no closer "
                 "to its final loss than its noise)");
   options.flag(
-      "--calibrate",
-      arguments.calibrate,
+      "--calibrate", arguments.calibrate,
       "Train in this process for some seconds to measure curvature, noise and disagreement of the "
       "gradients, and predict the effect of the graph on the real model");
   options
-      .value("--work",
-             arguments.work,
+      .value("--work", arguments.work,
              "Maximum number of floating-point operations of the training with --calibrate")
       .range(1e6, 1e18)
       .show_default();
   options
-      .value("--place",
-             arguments.place,
+      .value("--place", arguments.place,
              "Find the placement of the peers on the graph with the shortest round, given links "
              "and speeds, and write the graph to this file")
       .call_values("GRAPH");
   options.flag(
-      "--parallel",
-      arguments.parallel,
+      "--parallel", arguments.parallel,
       "Compare dividing the model over the peers with one model per peer and with one peer alone");
   options
-      .value("--profile",
-             arguments.division.profile,
+      .value("--profile", arguments.division.profile,
              "With --parallel: profile written by `grapevine profile` (default: simulate.profile "
              "of the file, else floating-point operations)")
       .call_values("FILE");
   options
-      .value("--search",
-             arguments.division.search,
+      .value("--search", arguments.division.search,
              "With --parallel: seconds of search for a faster way to divide the model, over "
              "stages, chains, copies, members, microbatches and the order of the peers")
       .call_values("SECONDS")
@@ -415,8 +388,7 @@ void plan_options(Options& options, PlanOptions& arguments) {
   options.value("--seed", arguments.division.seed, "Seed of --search")
       .call_values("N")
       .show_default();
-  options.value("--beside",
-                arguments.beside,
+  options.value("--beside", arguments.beside,
                 "With --calibrate: also predict this fleet with other values, such as "
                 "\"topology=star algorithm.order=atc\" (repeatable; all use one calibration)");
 }
@@ -425,8 +397,7 @@ void plan_options(Options& options, PlanOptions& arguments) {
 
 Command plan_command() {
   return command(
-      "plan",
-      "Check a fleet file and show what it means; starts nothing",
+      "plan", "Check a fleet file and show what it means; starts nothing",
       "  grapevine plan configs/fashion-ring8.yaml\n"
       "  grapevine plan configs/fashion-ring8.yaml --set peers=16 --set topology=hypercube --json\n"
       "  grapevine plan configs/quadratic-ring16.yaml --max-degree 4 --target 0.05\n"
@@ -437,8 +408,7 @@ Command plan_command() {
       "--calibrate\n"
       "  grapevine plan configs/digits-torus16.yaml --calibrate --beside topology=ring --beside "
       "\"topology=star algorithm.order=atc\"",
-      plan_options,
-      plan);
+      plan_options, plan);
 }
 
 }  // namespace gv::cli

@@ -34,10 +34,7 @@ std::string batch_text(const Fleet& fleet) {
   return fmt::format(
       "{} .. {}, {:.4g} on average (the fleet's gradient has {:.3g} times the "
       "variance of equal ones)",
-      least,
-      most,
-      sum / static_cast<double>(batches.size()),
-      noise_of_unequal(batches));
+      least, most, sum / static_cast<double>(batches.size()), noise_of_unequal(batches));
 }
 
 /// Prints the factors by which the rate follows the batch: only the program knows the rate itself.
@@ -47,10 +44,7 @@ void print_own_rate(const BatchAdvice& advice) {
       "rate   the program's own; if it was tuned for {:.4g} samples, then for {:.4g}: {:.3g}\n"
       "       times as high by linear scaling (SGD, Goyal et al. 2017), {:.3g} times by the\n"
       "       square root (Adam, Malladi et al. 2022)\n",
-      advice.alone,
-      advice.together,
-      times,
-      std::sqrt(times));
+      advice.alone, advice.together, times, std::sqrt(times));
 }
 
 constexpr double worth_a_change = 1.1;
@@ -173,11 +167,7 @@ void print_batch(const Assembly& fleet) {
       "rate   {:.4g}; if it was tuned for {:.4g} samples, then for {:.4g}: {:.3g} by linear\n"
       "       scaling (SGD, Goyal et al. 2017), {:.3g} by the square root (Adam, Malladi\n"
       "       et al. 2022)\n",
-      fleet.fleet.optimizer.lr,
-      advice.alone,
-      advice.together,
-      advice.linear,
-      advice.square_root);
+      fleet.fleet.optimizer.lr, advice.alone, advice.together, advice.linear, advice.square_root);
   if (advice.warmup > 0 && fleet.fleet.optimizer.schedule.warmup == 0)
     fmt::print(
         "       with the linear one, `train.optimizer.warmup: {}`: five epochs, or a\n"
@@ -193,9 +183,7 @@ void print_noise_scale(const Assembly& fleet, const FleetCalibration& calibratio
   fmt::print(
       "critical batch (gradient noise scale): {:.3g} samples at the start, {:.3g} at the\n"
       "  end; the fleet's {:.4g} are {} it\n  (McCandlish et al. 2018)\n",
-      first,
-      last,
-      together,
+      first, last, together,
       together > last    ? "beyond"
       : together > first ? "beyond it at the start and then below"
                          : "below");
@@ -233,11 +221,9 @@ std::optional<Gain> gain_of(const Assembly& fleet,
 
 std::string gain_text(const std::optional<Gain>& gain) {
   if (!gain) return "";
-  std::string text = fmt::format("gain   {}{} peer {} alone, the fastest: {}",
-                                 factor_text(gain->times),
-                                 gain->times >= 1 ? " as" : " than",
-                                 gain->fastest,
-                                 limit_text(*gain));
+  std::string text =
+      fmt::format("gain   {}{} peer {} alone, the fastest: {}", factor_text(gain->times),
+                  gain->times >= 1 ? " as" : " than", gain->fastest, limit_text(*gain));
   std::string_view between = "; ";
   for (const Gain::Change& change : gain->changes) {
     text += fmt::format("{}with `--set {}` {}", between, change.set, factor_text(change.times));
@@ -266,16 +252,13 @@ std::string crowded_note(const Assembly& fleet) {
   return fmt::format(
       "note   {} of {} peers have fewer samples than their batch: each minibatch\n"
       "       repeats some; take a smaller `train.batch` or fewer peers\n",
-      crowded,
-      fleet.fleet.models());
+      crowded, fleet.fleet.models());
 }
 
 std::string thin_note(const Assembly& fleet) {
   const std::string& name = fleet.topology.name;
   if (name.find(":1x") == std::string::npos || fleet.fleet.models() < 4) return "";
-  return fmt::format("note   {} peers make no rectangle: {} is a {}\n",
-                     fleet.fleet.models(),
-                     name,
+  return fmt::format("note   {} peers make no rectangle: {} is a {}\n", fleet.fleet.models(), name,
                      name.starts_with("torus") ? "ring" : "path");
 }
 
@@ -299,10 +282,7 @@ std::string unequal_note(const Assembly& fleet) {
   return fmt::format(
       "note   the others wait for peer {}, whose {} {:.1f} times as long as\n"
       "       all would with `train.{}: auto`, or take ad-psgd, which does not wait\n",
-      slowest,
-      steps ? "steps take" : "gradient takes",
-      gain,
-      steps ? "local_steps" : "batch");
+      slowest, steps ? "steps take" : "gradient takes", gain, steps ? "local_steps" : "batch");
 }
 
 std::string placement_note(const Assembly& fleet) {
@@ -330,9 +310,7 @@ std::string memory_note(const Assembly& fleet, std::optional<std::uint64_t> free
   const double least = 8 * models * static_cast<double>(fleet.dimension);
   if (!free || least <= static_cast<double>(*free)) return "";
   return fmt::format("note   x and gradient of {} peers on this machine take {}, and {} are free\n",
-                     here,
-                     bytes_text(least),
-                     bytes_text(static_cast<double>(*free)));
+                     here, bytes_text(least), bytes_text(static_cast<double>(*free)));
 }
 
 }  // namespace gv::cli

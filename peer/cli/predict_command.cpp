@@ -69,12 +69,11 @@ void print_json(const PredictOptions& options,
     row.update(answer_json(found[k], gone, classes, options.probabilities));
     rows.push_back(std::move(row));
   }
-  fmt::print("{}\n",
-             Json{{"schema", "grapevine.predictions/1"},
-                  {"model", options.model},
-                  {"data", options.data},
-                  {"rows", rows}}
-                 .dump());
+  fmt::print("{}\n", Json{{"schema", "grapevine.predictions/1"},
+                          {"model", options.model},
+                          {"data", options.data},
+                          {"rows", rows}}
+                         .dump());
 }
 
 /// Writes a float as one: the shortest text that reads as it.
@@ -88,8 +87,8 @@ std::string csv_line(const Answer& answer, const std::vector<std::string>& class
   if (answer.left_out)
     return std::string(classes.empty() ? 1 : 2 + (all ? classes.size() : 0), ',');
   if (classes.empty()) return "," + value_text(answer.value);
-  std::string line = fmt::format(
-      ",{},{:.6g}", csv_word(classes[answer.label]), answer.probabilities[answer.label]);
+  std::string line = fmt::format(",{},{:.6g}", csv_word(classes[answer.label]),
+                                 answer.probabilities[answer.label]);
   if (all)
     for (const double probability : answer.probabilities)
       line += fmt::format(",{:.6g}", probability);
@@ -118,8 +117,7 @@ int tell_left_out(const ModelRows& rows) {
     fmt::print(stderr,
                "notice: {} of {} rows lack a value and get no answer: such rows were dropped in "
                "training\n",
-               gone,
-               rows.places.size());
+               gone, rows.places.size());
   if (faults == 0) return exit_code::done;
   fmt::print(stderr, "error: {} of {} rows get no answer:\n", faults, rows.places.size());
   std::size_t told = 0;
@@ -147,8 +145,7 @@ int predict(const PredictOptions& options) {
 void predict_options(Options& options, PredictOptions& arguments) {
   options.value("MODEL", arguments.model, "model.safetensors of a run").required();
   options
-      .value("DATA",
-             arguments.data,
+      .value("DATA", arguments.data,
              "Rows of the model's kind: a table with its columns (the target may be missing), a "
              "picture or a folder of pictures, a LIBSVM file. A row that the model cannot process, "
              "for example because of an unknown category, gets an empty prediction, and the exit "
@@ -161,12 +158,10 @@ void predict_options(Options& options, PredictOptions& arguments) {
 }  // namespace
 
 Command predict_command() {
-  return command("predict",
-                 "Predict the class or value of each row with a saved model, as CSV",
+  return command("predict", "Predict the class or value of each row with a saved model, as CSV",
                  "  grapevine predict runs/iris-ring4/model.safetensors new.csv\n"
                  "  grapevine predict model.safetensors photos/ --probabilities > answers.csv",
-                 predict_options,
-                 predict);
+                 predict_options, predict);
 }
 
 }  // namespace gv::cli

@@ -30,19 +30,12 @@ std::vector<std::uint32_t> rows_of(const ProfileArguments& options, const Fleet&
 
 void print_profile(const ModelProfile& profile) {
   const std::uint32_t most = profile.rows.back();
-  fmt::print("{:<20} {:>11} {:>12} {:>12} {:>12}\n",
-             "begins with",
-             "parameters",
-             "forward",
-             "backward",
-             "crosses");
+  fmt::print("{:<20} {:>11} {:>12} {:>12} {:>12}\n", "begins with", "parameters", "forward",
+             "backward", "crosses");
   for (std::size_t k = 0; k < profile.pieces.size(); ++k) {
     const ModelProfile::Piece& piece = profile.pieces[k];
-    fmt::print("{:<20} {:>11} {:>9.3f} ms {:>9.3f} ms {:>10} B\n",
-               piece.name,
-               piece.parameters,
-               1e3 * profile.forward(k, most),
-               1e3 * profile.backward(k, most),
+    fmt::print("{:<20} {:>11} {:>9.3f} ms {:>9.3f} ms {:>10} B\n", piece.name, piece.parameters,
+               1e3 * profile.forward(k, most), 1e3 * profile.backward(k, most),
                4 * piece.floats * most);
   }
 }
@@ -54,14 +47,13 @@ int profile(const ProfileArguments& options) {
   wanted.threads = options.threads > 0 ? options.threads : fleet.fleet.peers.front().threads;
   wanted.seconds = options.seconds;
   const bool json = options.file.json;
-  fmt::print(stderr,
-             "measures {} rows in turns, for about {:.3g} s\n",
+  fmt::print(stderr, "measures {} rows in turns, for about {:.3g} s\n",
              fmt::join(wanted.rows, ", "),
              static_cast<double>(wanted.rows.size() + 1) * wanted.seconds);
   const ModelProfile measured =
       profile_model(fleet, wanted, [&](std::uint32_t rows, double seconds) {
-        fmt::print(
-            stderr, "{:>6} rows: {:.3f} ms, {:.0f} rows/s\n", rows, 1e3 * seconds, rows / seconds);
+        fmt::print(stderr, "{:>6} rows: {:.3f} ms, {:.0f} rows/s\n", rows, 1e3 * seconds,
+                   rows / seconds);
       });
   const std::string text = profile_json(measured).dump() + "\n";
   if (!options.output.empty()) write_file(options.output, text);
@@ -81,8 +73,7 @@ int profile(const ProfileArguments& options) {
 void profile_options(Options& options, ProfileArguments& arguments) {
   add_fleet_options(options, arguments.file).required();
   options
-      .list("--rows",
-            arguments.rows,
+      .list("--rows", arguments.rows,
             "Microbatch sizes to measure, in addition to those of the fleet's batches")
       .call_values("N,...")
       .range(1, 100'000)
@@ -104,8 +95,7 @@ Command profile_command() {
                  "Measure the time of each layer of a model, for `plan --parallel` and `simulate`",
                  "  grapevine profile mlp.yaml -o mlp.profile.json\n"
                  "  grapevine profile mlp.yaml --rows 4,8,64 --threads 2 --json",
-                 profile_options,
-                 profile);
+                 profile_options, profile);
 }
 
 }  // namespace gv::cli

@@ -37,8 +37,8 @@ std::string roff(const std::string& text) {
 }
 
 std::string page_name(const CommandFacts& command) {
-  return fmt::format(
-      "grapevine{}{}", command.path.empty() ? "" : "-", fmt::join(command.path, "-"));
+  return fmt::format("grapevine{}{}", command.path.empty() ? "" : "-",
+                     fmt::join(command.path, "-"));
 }
 
 std::string names_of(const OptionFacts& option) {
@@ -71,19 +71,15 @@ std::string options_section(const CommandFacts& command, bool arguments) {
 std::string page_of(const CommandFacts& command, const std::string& version) {
   std::string upper = page_name(command);
   std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  std::string text =
-      fmt::format(".TH {} 1 \"\" \"{}\" \"Grapevine\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n",
-                  roff(upper),
-                  roff(version),
-                  roff(page_name(command)),
-                  roff(command.summary),
-                  roff(synopsis(command)));
+  std::string text = fmt::format(
+      ".TH {} 1 \"\" \"{}\" \"Grapevine\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n", roff(upper),
+      roff(version), roff(page_name(command)), roff(command.summary), roff(synopsis(command)));
   text += options_section(command, true) + options_section(command, false);
   if (!command.commands.empty()) {
     text += ".SH COMMANDS\n";
     for (const std::string& name : command.commands)
-      text += fmt::format(
-          ".TP\n\\fB{0}\\fR\nSee \\fB{1}\\-{0}\\fR(1).\n", roff(name), roff(page_name(command)));
+      text += fmt::format(".TP\n\\fB{0}\\fR\nSee \\fB{1}\\-{0}\\fR(1).\n", roff(name),
+                          roff(page_name(command)));
   }
   if (!command.examples.empty())
     text += fmt::format(".SH EXAMPLES\n.nf\n{}\n.fi\n", roff(command.examples));
@@ -117,19 +113,14 @@ std::string kinds_section(const std::string& map, const std::string& title) {
     for (const KeyOfKind& each : row.kinds) {
       std::string& table = tables[each.kind];
       if (table.empty()) kinds.push_back(each.kind);
-      table += fmt::format("| `{}` | {} | {} | {} |\n",
-                           row.key.substr(map.size() + 1),
-                           cell(each.meaning),
-                           cell(each.takes),
-                           cell(each.usual));
+      table += fmt::format("| `{}` | {} | {} | {} |\n", row.key.substr(map.size() + 1),
+                           cell(each.meaning), cell(each.takes), cell(each.usual));
     }
   }
   std::string text = fmt::format("\n## {}\n", title);
   for (const std::string& kind : kinds)
     text += fmt::format("\n### {}\n\n| `{}:` | meaning | values | default |\n|---|---|---|---|\n{}",
-                        kind,
-                        map,
-                        tables[kind]);
+                        kind, map, tables[kind]);
   return text;
 }
 
@@ -146,10 +137,8 @@ std::map<std::string, std::string> man_pages(const std::vector<CommandFacts>& al
 std::string commands_reference(const std::vector<CommandFacts>& all) {
   std::string text = "# Commands\n\nWritten by `grapevine reference commands`; a test compares.\n";
   for (const CommandFacts& command : all)
-    text += fmt::format("\n## grapevine{}{}\n\n```text\n{}```\n",
-                        command.path.empty() ? "" : " ",
-                        fmt::join(command.path, " "),
-                        command.help);
+    text += fmt::format("\n## grapevine{}{}\n\n```text\n{}```\n", command.path.empty() ? "" : " ",
+                        fmt::join(command.path, " "), command.help);
   return text;
 }
 
@@ -158,14 +147,12 @@ std::string keys_table(const std::string& what, const std::vector<KeyRow>& rows)
       "# The keys of a {0} file\n\nWritten by `grapevine reference {1}`; a test compares. "
       "`grapevine explain KEY` shows the same.\n\n| key | meaning | values | default |\n"
       "|---|---|---|---|\n",
-      what,
-      what == "fleet" ? "keys" : what);
+      what, what == "fleet" ? "keys" : what);
   for (const KeyRow& row : rows)
     text += fmt::format("| `{}` | {} | {} | {} |\n",
                         row.key.starts_with("sweep.") ? row.key.substr(6) : row.key,
                         row.kinds.empty() ? cell(row.meaning) : links_to(row.kinds),
-                        cell(row.takes),
-                        cell(row.usual));
+                        cell(row.takes), cell(row.usual));
   return text;
 }
 
@@ -191,17 +178,15 @@ int write_pages(const std::string& folder) {
 
 int reference(const ReferenceArguments& arguments) {
   if (arguments.what == "man") return write_pages(arguments.folder);
-  fmt::print("{}",
-             arguments.what == "keys"    ? keys_reference()
-             : arguments.what == "sweep" ? keys_table("sweep", sweep_file_keys())
-                                         : commands_reference(describe(whole_program())));
+  fmt::print("{}", arguments.what == "keys"    ? keys_reference()
+                   : arguments.what == "sweep" ? keys_table("sweep", sweep_file_keys())
+                                               : commands_reference(describe(whole_program())));
   return exit_code::done;
 }
 
 void reference_options(Options& options, ReferenceArguments& arguments) {
   options
-      .value("WHAT",
-             arguments.what,
+      .value("WHAT", arguments.what,
              "Document to print: docs/fleet-file.md, docs/sweep-file.md, docs/commands.md, or man "
              "pages")
       .required()
@@ -212,12 +197,9 @@ void reference_options(Options& options, ReferenceArguments& arguments) {
 }  // namespace
 
 Command reference_command() {
-  Command row =
-      command("reference",
-              "Print the documents that are generated from the tables of keys and commands",
-              "  grapevine reference keys > docs/fleet-file.md",
-              reference_options,
-              reference);
+  Command row = command(
+      "reference", "Print the documents that are generated from the tables of keys and commands",
+      "  grapevine reference keys > docs/fleet-file.md", reference_options, reference);
   row.hidden = true;
   return row;
 }

@@ -34,8 +34,8 @@ std::string figure_named(const std::string& name, const RunReport& report) {
     if (figure.name == name) return figure_file(figure.picture);
     names += "\n  " + figure.name;
   }
-  throw std::invalid_argument(fmt::format(
-      "report: no figure `{}`\nhelp:  --svg takes one of{}", printable(name, 80), names));
+  throw std::invalid_argument(fmt::format("report: no figure `{}`\nhelp:  --svg takes one of{}",
+                                          printable(name, 80), names));
 }
 
 /// Refuses names of another format, because no program would open the page or figure.
@@ -45,8 +45,7 @@ void check_name(const std::string& output, bool figure) {
       throw std::invalid_argument(
           fmt::format("report: {} is no {}\nhelp:  -o report.html is a page, which a browser "
                       "prints as PDF; --svg FIGURE -o figure.svg is one figure",
-                      figure ? "an SVG figure" : "a page in HTML",
-                      format + 1));
+                      figure ? "an SVG figure" : "a page in HTML", format + 1));
 }
 
 int report(const ReportArguments& arguments) {
@@ -71,22 +70,18 @@ int report(const ReportArguments& arguments) {
   std::vector<std::string> sentences;
   for (const Finding& finding : said.findings) sentences.push_back(finding.text);
   if (arguments.json) {
-    fmt::print("{}\n",
-               Json{{"schema", "grapevine.report/1"},
-                    {"page", output},
-                    {"bytes", page.size()},
-                    {"runs", list.runs.size()},
-                    {"sentences", sentences},
-                    {"left_out", list.left_out}}
-                   .dump());
+    fmt::print("{}\n", Json{{"schema", "grapevine.report/1"},
+                            {"page", output},
+                            {"bytes", page.size()},
+                            {"runs", list.runs.size()},
+                            {"sentences", sentences},
+                            {"left_out", list.left_out}}
+                           .dump());
     return exit_code::done;
   }
   for (const std::string& sentence : sentences) fmt::print("{}\n", wrapped(sentence, 2));
-  fmt::print(stderr,
-             "page: {} ({}, {} run{})\n",
-             output,
-             bytes_text(static_cast<double>(page.size())),
-             list.runs.size(),
+  fmt::print(stderr, "page: {} ({}, {} run{})\n", output,
+             bytes_text(static_cast<double>(page.size())), list.runs.size(),
              list.runs.size() == 1 ? "" : "s");
   return exit_code::done;
 }
@@ -97,19 +92,16 @@ void report_options(Options& options, ReportArguments& arguments) {
       .value("-o,--output", arguments.output, "File to write (default: report.html, or FIGURE.svg)")
       .call_values("FILE");
   options
-      .value("--svg",
-             arguments.svg,
+      .value("--svg", arguments.svg,
              "Write only this figure, as a file for a paper; an unknown name lists all figures")
       .call_values("FIGURE");
   options
-      .value("--by",
-             arguments.by,
+      .value("--by", arguments.by,
              "Key of the fleet file: one row of figures for each of its values (repeatable; "
              "default: the network, if runs differ in the network and in another key)")
       .call_values("KEY");
   options
-      .value("--target",
-             arguments.target,
+      .value("--target", arguments.target,
              "Target of the race: accuracy=0.88, accuracy.worst=0.88, loss=0.3, loss.local=0.3, "
              "for agents return=475 or return.local=475 (default: the sweep's target or "
              "stop.target, if all runs have the same)")
@@ -120,14 +112,12 @@ void report_options(Options& options, ReportArguments& arguments) {
 }  // namespace
 
 Command report_command() {
-  return command("report",
-                 "Draw one run, or several next to each other, on a page for the browser",
+  return command("report", "Draw one run, or several next to each other, on a page for the browser",
                  "  grapevine report runs/fashion-ring8\n"
                  "  grapevine report runs/* --target accuracy=0.88 -o race.html\n"
                  "  grapevine report runs/* --svg the-race-accuracy-against-time\n"
                  "  grapevine report runs/networks --by network -o networks.html",
-                 report_options,
-                 report);
+                 report_options, report);
 }
 
 }  // namespace gv::cli

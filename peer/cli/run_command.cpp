@@ -66,12 +66,11 @@ RunTitle title_of(const Assembly& fleet, const RunFolder& folder) {
 }
 
 RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
-  return begin_run(fleet,
-                   {.kind = "run",
-                    .file = file.file,
-                    .sets = file.sets,
-                    .version = version_text(),
-                    .resumed = {}});
+  return begin_run(fleet, {.kind = "run",
+                           .file = file.file,
+                           .sets = file.sets,
+                           .version = version_text(),
+                           .resumed = {}});
 }
 
 /// Starts the fleet and follows it to its end.
@@ -158,9 +157,7 @@ void write_trace(const RunOptions& options, const RunFolder& folder, Screen& scr
     screen.say(
         fmt::format("trace      {}: {} moments of {} peers; open it at "
                     "https://ui.perfetto.dev",
-                    options.trace,
-                    written.moments,
-                    written.peers));
+                    options.trace, written.moments, written.peers));
   } catch (const std::exception& e) {
     screen.say(fmt::format("error: the timeline is not written: {}", e.what()));
   }
@@ -292,13 +289,9 @@ int run_fleet(const RunOptions& given) {
     live.feed().put(r);
   });
   LaunchResult result =
-      launch(fleet,
-             folder,
-             observer,
-             lan ? static_cast<Places&>(*lan) : here,
+      launch(fleet, folder, observer, lan ? static_cast<Places&>(*lan) : here,
              {.from = past, .orders = &live.orders(), .keys = keys_of_run(fleet, lan != nullptr)},
-             live,
-             screen);
+             live, screen);
   if (lan) result.not_fetched = lan->bring_home(folder);
   const int code =
       finish(options, fleet, folder, observer, scout.get(), result, end_json(meter, past), screen);
@@ -308,40 +301,33 @@ int run_fleet(const RunOptions& given) {
 
 void run_options(Options& options, RunOptions& arguments) {
   add_fleet_options(options, arguments.file);
-  options.value("--resume",
-                arguments.resume,
+  options.value("--resume", arguments.resume,
                 "Resume the run in this folder from its newest checkpoints. With --set: as a "
                 "larger fleet, on another graph or for longer, in a new folder");
   options
-      .value("--launcher",
-             arguments.launcher,
+      .value("--launcher", arguments.launcher,
              "Launcher of the peers, instead of launch.with of the file (see `grapevine explain "
              "launch.with`)")
       .one_of(key_words("launch.with"));
   options.flag("--submit", arguments.submit, "Write a batch script and hand it to Slurm's sbatch");
-  options.value(
-      "--nodes", arguments.nodes, "With --submit: number of nodes (default: one per host)");
+  options.value("--nodes", arguments.nodes,
+                "With --submit: number of nodes (default: one per host)");
   options
-      .value("--sbatch",
-             arguments.sbatch,
+      .value("--sbatch", arguments.sbatch,
              "With --submit: option for sbatch, such as --sbatch=--time=2:00:00 (repeatable)")
       .call_values("OPTION");
   options
-      .value("--serve",
-             arguments.live.serve,
+      .value("--serve", arguments.live.serve,
              "Show the run on a page at 127.0.0.1:PORT (0: any free port), and its metrics to "
              "Prometheus at /metrics")
       .call_values("ADDRESS:PORT");
-  options.flag("--no-token",
-               arguments.live.no_token,
+  options.flag("--no-token", arguments.live.no_token,
                "With --serve: let every user of this machine read the page without a token");
   options
-      .value("--trace",
-             arguments.trace,
+      .value("--trace", arguments.trace,
              "File for a timeline of each peer for Perfetto, written at the end (see trace)")
       .call_values("FILE");
-  options.value("--peer-binary",
-                arguments.program,
+  options.value("--peer-binary", arguments.program,
                 "Program of the peers; also GRAPEVINE_PEER_BINARY (default: this program)");
 }
 
@@ -360,8 +346,7 @@ Command run_command() {
       "  grapevine run --resume runs/fashion-ring8 --set peers=9 --set stop.rounds=6000\n"
       "  grapevine run lan.yaml          # with `hosts`: their peers are started over ssh\n"
       "  grapevine run fleet.yaml --submit --nodes 4 --sbatch=--partition=short",
-      run_options,
-      run_fleet);
+      run_options, run_fleet);
 }
 
 }  // namespace gv::cli

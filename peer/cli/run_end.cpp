@@ -40,11 +40,8 @@ std::set<Edge> edges_of(const Assembly& fleet) {
 std::string ending_text(const Assembly& fleet,
                         const Observer& observer,
                         const LaunchResult& result) {
-  const std::string text = summary_text(*observer.summary(),
-                                        static_cast<PeerId>(result.gone),
-                                        result.seconds,
-                                        observer.hashes(),
-                                        fleet.looked_at().get());
+  const std::string text = summary_text(*observer.summary(), static_cast<PeerId>(result.gone),
+                                        result.seconds, observer.hashes(), fleet.looked_at().get());
   return was_interrupted(result) ? as_stopped(text) : text;
 }
 
@@ -74,12 +71,8 @@ std::string lost_table(const LaunchResult& result) {
   std::string text =
       fmt::format("{:>6} {:>9} {:>20} {:>8}  last words", "peer", "pid", "ended", "round");
   for (const LostPeer& lost : result.lost) {
-    text += fmt::format("\n{:>6} {:>9} {:>20} {:>8}  {}  {}",
-                        lost.peer,
-                        lost.pid,
-                        lost.ending,
-                        lost.round,
-                        lost.last_words.empty() ? "(none)" : lost.last_words,
+    text += fmt::format("\n{:>6} {:>9} {:>20} {:>8}  {}  {}", lost.peer, lost.pid, lost.ending,
+                        lost.round, lost.last_words.empty() ? "(none)" : lost.last_words,
                         lost.restarted ? "(restarted)" : lost.log_path);
   }
   return text;
@@ -112,8 +105,7 @@ void print_end(const Assembly& fleet,
                const LaunchResult& result,
                const std::string& folder) {
   const FleetRecord& end = *observer.summary();
-  fmt::print("{}{}\n",
-             ending_text(fleet, observer, result),
+  fmt::print("{}{}\n", ending_text(fleet, observer, result),
              expectation_text(expectation(fleet, end), end));
   fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
   for (const std::string& line :
@@ -127,16 +119,14 @@ std::string not_fetched_text(const std::vector<std::string>& hosts, const std::s
   return fmt::format(
       "error: checkpoints, records and ledgers of the peers of {} are still there alone\nhelp:  "
       "once it answers: grapevine collect {} --trust",
-      fmt::join(hosts, ", "),
-      shell_word(run_folder));
+      fmt::join(hosts, ", "), shell_word(run_folder));
 }
 
 std::string unsaved_text(const std::string& why, const std::string& run_folder) {
   return fmt::format(
       "error: the model is not saved: {}\nhelp:  free some space, then: grapevine run --resume {} "
       "(with checkpoints)",
-      why,
-      shell_word(run_folder));
+      why, shell_word(run_folder));
 }
 
 std::string without_summary(const LaunchResult& result,

@@ -48,15 +48,12 @@ std::string matter_text(const Assembly& fleet) {
         "program {}: {} parameters",
         printable(fmt::format("{}", fmt::join(fleet.fleet.program->command, " ")), 200),
         fleet.dimension);
-  return fmt::format(
-      "data   {}: {}; model {}, {} parameters",
-      data.kind,
-      fleet.data.train
-          ? fmt::format("{} samples, {} parts", fleet.data.train->rows, data.partition.kind)
-      : fleet.fleet.agent ? data.environment
-                          : "drawn by the oracle",
-      fleet.fleet.model.kind,
-      fleet.dimension);
+  return fmt::format("data   {}: {}; model {}, {} parameters", data.kind,
+                     fleet.data.train ? fmt::format("{} samples, {} parts", fleet.data.train->rows,
+                                                    data.partition.kind)
+                     : fleet.fleet.agent ? data.environment
+                                         : "drawn by the oracle",
+                     fleet.fleet.model.kind, fleet.dimension);
 }
 
 std::string chained_text(const Fleet& fleet) {
@@ -64,33 +61,21 @@ std::string chained_text(const Fleet& fleet) {
     return fmt::format(" in 1 chain of {}", fmt::join(fleet.parallel->copies, " + "));
   if (fleet.chains().peers() == 1) return "";
   return fmt::format(
-      " in {} chain{} of {}{}",
-      fleet.models(),
-      fleet.models() == 1 ? "" : "s",
-      fleet.stages(),
+      " in {} chain{} of {}{}", fleet.models(), fleet.models() == 1 ? "" : "s", fleet.stages(),
       fleet.parallel->tensor > 1 ? fmt::format(" x {} members", fleet.parallel->tensor) : "");
 }
 
 std::string head(const Assembly& fleet, const RunFolder& folder) {
-  return fmt::format("{}: {} peers{} on {}, {} {}\n{}\ngraph  {}\nrun    {}",
-                     fleet.fleet.name,
-                     fleet.fleet.size(),
-                     chained_text(fleet.fleet),
-                     machines_text(fleet.fleet),
-                     fleet.algorithm->kind,
-                     fleet.algorithm->order,
-                     matter_text(fleet),
-                     mixing_figures(fleet).text,
-                     folder_text(fleet.fleet, folder));
+  return fmt::format("{}: {} peers{} on {}, {} {}\n{}\ngraph  {}\nrun    {}", fleet.fleet.name,
+                     fleet.fleet.size(), chained_text(fleet.fleet), machines_text(fleet.fleet),
+                     fleet.algorithm->kind, fleet.algorithm->order, matter_text(fleet),
+                     mixing_figures(fleet).text, folder_text(fleet.fleet, folder));
 }
 
 MixingFigures of_matrix(const Assembly& fleet) {
   const Spectrum s = spectrum(*fleet.w, &fleet.fleet.topology, fleet.fleet.weights);
   return {.text = fmt::format("{}, {} weights: spectral gap {:.6g}, slem {:.6f}",
-                              fleet.topology.name,
-                              fleet.fleet.weights,
-                              s.gap,
-                              s.slem),
+                              fleet.topology.name, fleet.fleet.weights, s.gap, s.slem),
           .name = fleet.topology.name,
           .slem = s.slem,
           .gap = s.gap,
@@ -130,11 +115,9 @@ Screen::Screen(const Assembly& fleet, const RunFolder& folder, bool json)
       width_(std::to_string(fleet.fleet.size() - 1).size()),
       writer_(folder.file("metrics.jsonl")) {
   if (!json_)
-    fmt::print(
-        "{}\n{}\n",
-        head(fleet, folder),
-        table_header(
-            fleet.looked_at().get(), fleet.validation != nullptr, fleet.fleet.agent.has_value()));
+    fmt::print("{}\n{}\n", head(fleet, folder),
+               table_header(fleet.looked_at().get(), fleet.validation != nullptr,
+                            fleet.fleet.agent.has_value()));
   std::fflush(stdout);
 }
 
@@ -201,13 +184,8 @@ void Screen::note_event(const Json& event) {
 void Screen::tell_lost(const LostPeer& lost) {
   note_event(
       Json{{"event", "lost"}, {"peer", lost.peer}, {"round", lost.round}, {"ending", lost.ending}});
-  say(fmt::format("peer {} lost at round {} (pid {}, {}){}{}",
-                  lost.peer,
-                  lost.round,
-                  lost.pid,
-                  lost.ending,
-                  lost.last_words.empty() ? "" : ": ",
-                  lost.last_words));
+  say(fmt::format("peer {} lost at round {} (pid {}, {}){}{}", lost.peer, lost.round, lost.pid,
+                  lost.ending, lost.last_words.empty() ? "" : ": ", lost.last_words));
 }
 
 void Screen::look_for_hold_ups(const FleetState& state) {
@@ -246,8 +224,8 @@ MixingFigures mixing_figures(const Assembly& fleet) {
   if (fleet.setup->push_sum)
     return of_rate(fleet, "|lambda_2(P)|", [&] { return push_sum(fleet.topology).rate; });
   if (!fleet.shares.empty())
-    return of_rate(
-        fleet, "|lambda_2(W)|", [&] { return share_rate(fleet.topology, fleet.shares); });
+    return of_rate(fleet, "|lambda_2(W)|",
+                   [&] { return share_rate(fleet.topology, fleet.shares); });
   if (!fleet.schedule) return of_matrix(fleet);
   const ScheduleRate rate = schedule_rate(*fleet.schedule, samples(fleet));
   const std::string period =
@@ -256,14 +234,11 @@ MixingFigures mixing_figures(const Assembly& fleet) {
   Json json{{"period", rate.period}, {"factor_per_round", rate.per_round}};
   rate.period > 0 ? json["product"] = rate.product : json["kappa"] = rate.kappa;
   json["method"] = rate.method;
-  return {.text = fmt::format(
-              "{}: {}, factor {:.6g} per round; up to {} neighbours in all",
-              fleet.topology.name,
-              period,
-              rate.per_round,
-              std::ranges::max(
-                  fleet.topology.neighbors, {}, [](const auto& list) { return list.size(); })
-                  .size()),
+  return {.text = fmt::format("{}: {}, factor {:.6g} per round; up to {} neighbours in all",
+                              fleet.topology.name, period, rate.per_round,
+                              std::ranges::max(fleet.topology.neighbors, {},
+                                               [](const auto& list) { return list.size(); })
+                                  .size()),
           .name = fleet.topology.name,
           .slem = rate.per_round,
           .gap = 1 - rate.per_round,

@@ -201,8 +201,7 @@ class Lines {
     if (!folder_) return;
     fmt::print(json_ ? stderr : stdout, "saved      {}\n", folder_->path());
     if (goes_on)
-      fmt::print(json_ ? stderr : stdout,
-                 "resume with grapevine simulate --resume {}\n",
+      fmt::print(json_ ? stderr : stdout, "resume with grapevine simulate --resume {}\n",
                  shell_word(folder_->path()));
   }
 
@@ -222,12 +221,11 @@ std::optional<RunFolder> folder_for(const Assembly& fleet,
                                     const ResumePoint& from) {
   if (options.no_save) return std::nullopt;
   try {
-    RunFolder folder = begin_run(fleet,
-                                 {.kind = "simulate",
-                                  .file = options.file.file,
-                                  .sets = options.file.sets,
-                                  .version = version_text(),
-                                  .resumed = from.run});
+    RunFolder folder = begin_run(fleet, {.kind = "simulate",
+                                         .file = options.file.file,
+                                         .sets = options.file.sets,
+                                         .version = version_text(),
+                                         .resumed = from.run});
     keep_room(folder);
     return folder;
   } catch (const std::runtime_error& e) {
@@ -253,10 +251,8 @@ void print_end(const Assembly& fleet,
   const FleetRecord& end = *observer.summary();
   const std::string text =
       summary_text(end, 0, in_seconds(end.time), observer.hashes(), fleet.looked_at().get());
-  fmt::print("{} (virtual time, network {}){}\n",
-             stopped ? as_stopped(text) : text,
-             name_of(fleet.fleet.network.shape),
-             expectation_text(expectation(fleet, end), end));
+  fmt::print("{} (virtual time, network {}){}\n", stopped ? as_stopped(text) : text,
+             name_of(fleet.fleet.network.shape), expectation_text(expectation(fleet, end), end));
   for (const std::string& line :
        {attackers_text(*fleet.setup), time_text(end), advice_at_end(fleet, end, folder)})
     if (!line.empty()) fmt::print("{}\n", line);
@@ -275,14 +271,12 @@ void check_until(const Assembly& fleet, const SimulateOptions& given, const Resu
     throw std::invalid_argument(
         fmt::format("simulate: --until {}: the fleet ends after round {} anyway\n"
                     "help:  --until takes an earlier round",
-                    given.until,
-                    fleet.rounds));
+                    given.until, fleet.rounds));
   if (from.run && given.until <= from.run->round)
     throw std::invalid_argument(
         fmt::format("simulate: --until {}: the run resumes from round {}\n"
                     "help:  --until takes a later round",
-                    given.until,
-                    from.run->round));
+                    given.until, from.run->round));
 }
 
 /// Ends all peers after the same round and keeps its checkpoint. Peers in very different rounds
@@ -390,29 +384,25 @@ int run_simulate(const SimulateOptions& options) {
 
 void simulate_options(Options& options, SimulateOptions& arguments) {
   add_fleet_options(options, arguments.file);
-  options.value("--resume",
-                arguments.resume,
+  options.value("--resume", arguments.resume,
                 "Resume the run in this folder in virtual time, from its newest checkpoints");
   options
-      .value("--until",
-             arguments.until,
+      .value("--until", arguments.until,
              "Round after which to stop and write a checkpoint for --resume")
       .call_values("ROUND");
   options
-      .value("--threads",
-             arguments.threads,
+      .value("--threads", arguments.threads,
              "Number of cores to use; 0: all. Does not change the result")
       .range(0, 1024);
-  options.flag(
-      "--no-save", arguments.no_save, "Write no run folder (default: write it to output.dir)");
+  options.flag("--no-save", arguments.no_save,
+               "Write no run folder (default: write it to output.dir)");
   add_swarm_options(options, arguments.swarm);
 }
 
 }  // namespace
 
 Command simulate_command() {
-  return command("simulate",
-                 "Run the fleet of a file in virtual time, reproducibly to the bit",
+  return command("simulate", "Run the fleet of a file in virtual time, reproducibly to the bit",
                  "  grapevine simulate configs/digits-torus16.yaml\n"
                  "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
                  "  grapevine simulate configs/quadratic-ring16.yaml --set seed=2 --no-save\n"
@@ -421,8 +411,7 @@ Command simulate_command() {
                  "  grapevine simulate configs/swarm-ring6.yaml --faults swarm --seeds 1..1000\n"
                  "  grapevine simulate --faults swarm --fleets 1..1000\n"
                  "  grapevine simulate configs/iris-ring4.yaml --faults heal",
-                 simulate_options,
-                 run_simulate);
+                 simulate_options, run_simulate);
 }
 
 }  // namespace gv::cli

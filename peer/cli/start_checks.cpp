@@ -53,8 +53,7 @@ void check_memory(double least,
       fmt::format("x and gradient of the peers on this machine take {}, and {} are free, swap "
                   "included\nhelp:  a smaller model, or fewer peers here: `grapevine plan` shows "
                   "what they take",
-                  bytes_text(least),
-                  bytes_text(there)));
+                  bytes_text(least), bytes_text(there)));
 }
 
 void check_run_fits(const Assembly& fleet) {

@@ -52,12 +52,10 @@ void stop_options(Options& options, StopArguments& arguments) {
 }  // namespace
 
 Command stop_command() {
-  return command("stop",
-                 "Stop a run like Ctrl-C does: it finishes the round, saves and exits",
+  return command("stop", "Stop a run like Ctrl-C does: it finishes the round, saves and exits",
                  "  grapevine stop runs/fashion-ring8\n"
                  "  grapevine checkpoint fashion-ring8 && grapevine stop fashion-ring8",
-                 stop_options,
-                 stop_run);
+                 stop_options, stop_run);
 }
 
 }  // namespace gv::cli

@@ -45,13 +45,8 @@ void print_row(const Healing& h) {
     fmt::print("{:<11} refused: {}\n", h.accident, h.refused);
     return;
   }
-  fmt::print("{:<11} {:>5.2f} {:>10.4g} {:>10.4g} {:>11.3g} {:>11.3g}  {}\n",
-             h.accident,
-             h.pace,
-             h.after.loss,
-             h.before.loss,
-             h.after.consensus,
-             h.before.consensus,
+  fmt::print("{:<11} {:>5.2f} {:>10.4g} {:>10.4g} {:>11.3g} {:>11.3g}  {}\n", h.accident, h.pace,
+             h.after.loss, h.before.loss, h.after.consensus, h.before.consensus,
              h.failures.empty() ? "healed" : "NOT HEALED");
   for (const std::string& failure : h.failures) fmt::print("            {}\n", failure);
 }
@@ -63,13 +58,8 @@ int run_healing(const FleetOptions& file, std::uint64_t length_ms) {
   times.length = std::chrono::milliseconds(length_ms);
   times.links = link_times(fleet.fleet.faults);
   if (!file.json)
-    fmt::print("{:<11} {:>5} {:>10} {:>10} {:>11} {:>11}\n",
-               "accident",
-               "pace",
-               "loss",
-               "undisturbed",
-               "consensus",
-               "undisturbed");
+    fmt::print("{:<11} {:>5} {:>10} {:>10} {:>11} {:>11}\n", "accident", "pace", "loss",
+               "undisturbed", "consensus", "undisturbed");
   std::size_t failures = 0;
   heal(fleet.fleet, times, [&](const Healing& healing) {
     failures += healing.failures.size();
@@ -119,14 +109,9 @@ Json swarm_json(const SwarmResult& r, double seconds) {
 }
 
 void print_swarm(const SwarmResult& r, double seconds) {
-  fmt::print("{} seeds in {}: {} events, {} faults, {} violations\n",
-             r.seeds,
-             seconds_text(seconds),
-             r.events,
-             r.sum_of_faults(),
-             r.violations);
-  fmt::print("{}\n{}\n",
-             text_of("faults   ", r.faults, fault_names),
+  fmt::print("{} seeds in {}: {} events, {} faults, {} violations\n", r.seeds,
+             seconds_text(seconds), r.events, r.sum_of_faults(), r.violations);
+  fmt::print("{}\n{}\n", text_of("faults   ", r.faults, fault_names),
              text_of("probes   ", r.probes, probe_names));
   fmt::print("drift     {:.2e} of the mean at the most, relative\n", r.largest_drift);
   if (r.abandoned > 0)
@@ -146,10 +131,8 @@ void print_first_failing(const SwarmResult& r,
   std::string more;
   if (arguments.until_ms) more += fmt::format(" --faults-until {}", *arguments.until_ms);
   if (!arguments.only_faults.empty()) more += " --only-faults " + arguments.only_faults;
-  fmt::print("replay    grapevine simulate {} --faults swarm --seed {}{}\n",
-             shell_word(file),
-             *r.first_failing_seed,
-             more);
+  fmt::print("replay    grapevine simulate {} --faults swarm --seed {}{}\n", shell_word(file),
+             *r.first_failing_seed, more);
 }
 
 int run_swarm_of_file(const FleetOptions& file, const SwarmArguments& arguments) {
@@ -194,8 +177,7 @@ int run_healing_of_file(const FleetOptions& file, const SwarmArguments& argument
     throw std::invalid_argument(
         fmt::format("simulate: {} draws faults, and --faults heal takes one after the other\n"
                     "help:  leave {} out, or take --faults swarm",
-                    other,
-                    other));
+                    other, other));
   if (file.file.empty())
     throw std::invalid_argument(
         "simulate: --faults heal needs FILE\n"
@@ -217,8 +199,8 @@ DrawOptions options_of(const FleetOptions& file, const SwarmArguments& arguments
   const std::string seeds = arguments.seeds.empty() ? "1..10" : arguments.seeds;
   std::tie(options.first_seed, options.last_seed) = parse_range("--seeds", seeds);
   if (options.last_seed >= most_seeds_of_a_fleet)
-    throw std::invalid_argument(fmt::format(
-        "--seeds {}: a drawn fleet has fewer than {} seeds", seeds, most_seeds_of_a_fleet));
+    throw std::invalid_argument(fmt::format("--seeds {}: a drawn fleet has fewer than {} seeds",
+                                            seeds, most_seeds_of_a_fleet));
   if (!arguments.method.empty()) options.rows = rows_named(arguments.method);
   options.until_ms = arguments.until_ms;
   options.classes = parse_faults(arguments.only_faults);
@@ -240,13 +222,9 @@ Json json_of(const Violation& violation) {
 }
 
 void print_text(const Violation& violation) {
-  fmt::print("fleet {} of {} violates {} times{}\n",
-             violation.fleet,
-             violation.row,
-             violation.violations,
-             violation.shrunk ? ", and so does this smaller one" : "");
-  fmt::print("# {}\n{}",
-             command_of(violation.run, fmt::format("fleet-{}.yaml", violation.fleet)),
+  fmt::print("fleet {} of {} violates {} times{}\n", violation.fleet, violation.row,
+             violation.violations, violation.shrunk ? ", and so does this smaller one" : "");
+  fmt::print("# {}\n{}", command_of(violation.run, fmt::format("fleet-{}.yaml", violation.fleet)),
              fleet_text(violation.run.keys));
   for (const std::string& text : violation.texts) fmt::print("# violation {}\n", text);
   fmt::print("\n");
@@ -277,11 +255,8 @@ void print_text(const DrawResult& result, double seconds) {
   print_swarm(result.all, seconds);
   fmt::print("fleets    {}, of which {} violate\n", result.fleets, result.violating);
   for (const auto& [row, count] : result.rows)
-    fmt::print("          {:<26} {:>6} fleets {:>8} seeds {:>6} violate\n",
-               row,
-               count.fleets,
-               count.seeds,
-               count.violating);
+    fmt::print("          {:<26} {:>6} fleets {:>8} seeds {:>6} violate\n", row, count.fleets,
+               count.seeds, count.violating);
   for (const auto& [key, count] : result.refusals)
     fmt::print("drawn again {} times for {}\n", count, key);
   for (const auto& [kind, count] : result.violations_by)
@@ -292,51 +267,43 @@ void print_text(const DrawResult& result, double seconds) {
 
 void add_swarm_options(Options& options, SwarmArguments& arguments) {
   options
-      .value("--faults",
-             arguments.faults,
+      .value("--faults", arguments.faults,
              "Kind of test under faults; exit 4 on a violation. swarm: run the fleet under random "
              "faults, once per seed, and check that averaging loses nothing and no peer waits "
              "forever. heal: inject one accident after another, and check that the fleet then "
              "becomes as fast and as accurate as before")
       .one_of({"swarm", "heal"});
   options
-      .value("--seeds",
-             arguments.seeds,
+      .value("--seeds", arguments.seeds,
              "Range of fault seeds (default: 1..100, or 1..10 for each drawn fleet)")
       .call_values("A..B");
-  options.value(
-      "--seed", arguments.seed, "With --faults: replay this fault seed and print every event");
+  options.value("--seed", arguments.seed,
+                "With --faults: replay this fault seed and print every event");
   options
-      .value("--faults-until",
-             arguments.until_ms,
+      .value("--faults-until", arguments.until_ms,
              "Virtual milliseconds after which all faults end (default: 500; a drawn fleet draws "
              "its own)")
       .call_values("MS");
   options
-      .value("--only-faults",
-             arguments.only_faults,
+      .value("--only-faults", arguments.only_faults,
              "Kinds of fault to inject, separated by commas (default: all): " +
                  fmt::format("{}", fmt::join(fault_names, ", ")))
       .call_values("KIND,...");
   options
-      .value("--faults-length",
-             arguments.length_ms,
+      .value("--faults-length", arguments.length_ms,
              "With --faults heal: virtual milliseconds that each accident lasts (default: 8000)")
       .range(1000, 20'000);
   options
-      .value("--fleets",
-             arguments.fleets,
+      .value("--fleets", arguments.fleets,
              "With --faults, instead of FILE: range of drawn fleets, of all methods. A violation "
              "is printed as a fleet file that is made as small as possible")
       .call_values("A..B");
   options
-      .value("--method",
-             arguments.method,
+      .value("--method", arguments.method,
              "With --fleets: draw only fleets of this method, such as d-psgd:atc")
       .call_values("KIND[:ORDER]");
   options
-      .value("--jobs",
-             arguments.jobs,
+      .value("--jobs", arguments.jobs,
              "Number of seeds or fleets to run in parallel; 0: the number of cores")
       .range(0, 1024);
 }
@@ -378,8 +345,7 @@ FaultClasses parse_faults(const std::string& names) {
       throw std::invalid_argument(
           fmt::format("--only-faults: no fault is called `{}`\n"
                       "help:  {}",
-                      name,
-                      fmt::join(fault_names, ", ")));
+                      name, fmt::join(fault_names, ", ")));
     classes |= FaultClasses{1} << (at - fault_names.begin());
     begin = end + 1;
   }

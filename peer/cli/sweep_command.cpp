@@ -138,16 +138,12 @@ Workers workers_of(const SweepArguments& arguments, const SweepPlan& plan) {
   const MemoryRoom memory = memory_room(plan, this_program());
   progress.clear();
   if (!memory.unmeasured.empty())
-    fmt::print(stderr,
-               "warning: the memory of some trials could not be measured: {}\n",
+    fmt::print(stderr, "warning: the memory of some trials could not be measured: {}\n",
                memory.unmeasured);
   const std::size_t wanted = arguments.workers > 0 ? arguments.workers : usable_cores().count();
   const std::size_t fitting = memory.fitting(wanted);
   if (fitting == wanted) return {.count = wanted, .memory = memory};
-  fmt::print(stderr,
-             "warning: {}: {} fit at a time{}\n",
-             memory.words(),
-             counted(fitting, "trial"),
+  fmt::print(stderr, "warning: {}: {} fit at a time{}\n", memory.words(), counted(fitting, "trial"),
              arguments.workers > 0 ? fmt::format(", and --workers asks for {}", wanted) : "");
   return {.count = arguments.workers > 0 ? wanted : fitting, .memory = memory};
 }
@@ -165,17 +161,16 @@ int submit(const SweepArguments& arguments, const SweepPlan& plan, const SweepFo
     throw std::invalid_argument(fmt::format(
         "unknown batch system `{}`\nhelp:  there is: --submit slurm --tasks N", arguments.submit));
   const std::string path = folder.path() + "/sweep.sbatch";
-  write_whole(
-      path,
-      slurm_script({.name = plan.file.name,
-                    .program = this_program(),
-                    .file = std::filesystem::absolute(arguments.file).string(),
-                    .folder = std::filesystem::current_path().string(),
-                    .log = std::filesystem::absolute(folder.path()).string() + "/slurm-%a.log",
-                    .only = arguments.only,
-                    .keep_trials = arguments.keep_trials,
-                    .tasks = arguments.tasks > 0 ? arguments.tasks : 1,
-                    .workers = arguments.workers > 0 ? arguments.workers : 1}));
+  write_whole(path, slurm_script(
+                        {.name = plan.file.name,
+                         .program = this_program(),
+                         .file = std::filesystem::absolute(arguments.file).string(),
+                         .folder = std::filesystem::current_path().string(),
+                         .log = std::filesystem::absolute(folder.path()).string() + "/slurm-%a.log",
+                         .only = arguments.only,
+                         .keep_trials = arguments.keep_trials,
+                         .tasks = arguments.tasks > 0 ? arguments.tasks : 1,
+                         .workers = arguments.workers > 0 ? arguments.workers : 1}));
   fmt::print("wrote {}\nsubmit it with: sbatch {}\n", path, path);
   return exit_code::done;
 }
@@ -214,10 +209,7 @@ class SweepScreen {
     std::fflush(stdout);
     for (const TuningEdge& edge : tuned.edges)
       fmt::print(
-          stderr,
-          "warning: {}: {}; {}\n",
-          plan_.families[family].label,
-          edge.words,
+          stderr, "warning: {}: {}; {}\n", plan_.families[family].label, edge.words,
           edge.listed ? "add values beyond it to the list" : "--extend widens its range for all");
   }
 
@@ -245,9 +237,7 @@ int work(const SweepArguments& arguments,
     presence.renew();
     tick(running, elsewhere);
   };
-  Sweep sweep(plan,
-              folder,
-              state,
+  Sweep sweep(plan, folder, state,
               {.program = this_program(),
                .workers = workers,
                .interrupted = [] { return interrupts != 0; }},
@@ -255,8 +245,7 @@ int work(const SweepArguments& arguments,
   const bool whole = sweep.run();
   screen.finish();
   if (!whole) {
-    fmt::print(stderr,
-               "interrupted: {} finished here; the same command continues\n",
+    fmt::print(stderr, "interrupted: {} finished here; the same command continues\n",
                counted(sweep.finished(), "trial"));
     return exit_code_of(interrupts);
   }
@@ -317,19 +306,15 @@ void extend(const std::string& file, const SweepFolder& folder, const std::strin
   plan_sweep(file, all);  // checks the new values before they are kept
   folder.add_extension(ranges);
   for (const auto& [key, ends] : ranges)
-    fmt::print(stderr,
-               "extended: {} to {:.4g} .. {:.4g}, for all methods\n",
-               key,
-               ends.first,
+    fmt::print(stderr, "extended: {} to {:.4g} .. {:.4g}, for all methods\n", key, ends.first,
                ends.second);
 }
 
 int dry_run(const SweepArguments& arguments, const SweepPlan& plan) {
   const Workers workers = workers_of(arguments, plan);
   const SweepEstimate estimate = estimate_sweep(plan, workers.count, workers.memory);
-  fmt::print(
-      "{}",
-      arguments.json ? estimate_json(plan, estimate).dump() + "\n" : estimate_text(plan, estimate));
+  fmt::print("{}", arguments.json ? estimate_json(plan, estimate).dump() + "\n"
+                                  : estimate_text(plan, estimate));
   return exit_code::done;
 }
 
@@ -359,26 +344,21 @@ int run_sweep(const SweepArguments& arguments) {
 
 void sweep_options(Options& options, SweepArguments& arguments) {
   options.value("FILE", arguments.file, "Sweep file (YAML)");
-  options.flag("--dry-run",
-               arguments.dry_run,
+  options.flag("--dry-run", arguments.dry_run,
                "Print what would be done and how long it takes, after two seconds of training");
   options.flag("--list", arguments.list, "List the trials and their progress without starting any");
   options
-      .value("--only",
-             arguments.only,
+      .value("--only", arguments.only,
              "Run only trials with one of these labels on this axis, or seed=1, stage=tune "
              "(repeatable)")
       .call_values("AXIS=LABEL[,LABEL]");
   options.flag(
-      "--extend",
-      arguments.extend,
+      "--extend", arguments.extend,
       "Widen ranges whose best value lies at an end, and tune all methods in the wider ranges");
-  options.flag("--keep-trials",
-               arguments.keep_trials,
+  options.flag("--keep-trials", arguments.keep_trials,
                "Keep trials of other builds as done instead of repeating them");
   options
-      .value("--workers",
-             arguments.workers,
+      .value("--workers", arguments.workers,
              "Number of parallel trials; 0: as many as cores and free memory allow, for real runs "
              "`parallel`")
       .range(0, 1024);
@@ -387,8 +367,7 @@ void sweep_options(Options& options, SweepArguments& arguments) {
   options
       .value("--tasks", arguments.tasks, "With --submit: number of invocations that share the work")
       .range(1, 100000);
-  options.flag("--answer",
-               arguments.answer,
+  options.flag("--answer", arguments.answer,
                "At the end, rewrite the table in the README.md next to FILE, between the lines "
                "`<!-- answer -->` and `<!-- end of answer -->`, and check it against the file's "
                "`expect` (exit 4 if it fails)");
@@ -402,14 +381,12 @@ void sweep_options(Options& options, SweepArguments& arguments) {
 
 Command sweep_command() {
   return command(
-      "sweep",
-      "Run a fleet file in many variations, tuned and with several seeds",
+      "sweep", "Run a fleet file in many variations, tuned and with several seeds",
       "  grapevine sweep configs/sweeps/digits-networks.yaml --dry-run\n"
       "  grapevine sweep configs/sweeps/digits-networks.yaml\n"
       "  grapevine sweep configs/sweeps/digits-networks.yaml --list --only network=wifi\n"
       "  grapevine sweep configs/sweeps/digits-networks.yaml --submit slurm --tasks 16",
-      sweep_options,
-      run_sweep);
+      sweep_options, run_sweep);
 }
 
 }  // namespace gv::cli

@@ -34,8 +34,8 @@ std::string version_text() {
   const std::string compiler =
       fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
-  return fmt::format(
-      "grapevine {} ({}, {}, sources {})", program_version, compiler, GV_BUILD_TYPE, sources_hash);
+  return fmt::format("grapevine {} ({}, {}, sources {})", program_version, compiler, GV_BUILD_TYPE,
+                     sources_hash);
 }
 
 }  // namespace gv::cli

@@ -157,8 +157,7 @@ int show_top(const TopArguments& arguments) {
 }
 
 void top_options(Options& options, TopArguments& arguments) {
-  options.value("RUN",
-                arguments.run,
+  options.value("RUN", arguments.run,
                 "Folder of a run, its name in runs/, or the address of its page, 127.0.0.1:PORT "
                 "(default: the newest run)");
   options.value("--token", arguments.token, "Token of the page, if RUN is an address")
@@ -170,14 +169,12 @@ void top_options(Options& options, TopArguments& arguments) {
 }  // namespace
 
 Command top_command() {
-  return command("top",
-                 "Watch a live run: the progress of each peer and what it uses",
+  return command("top", "Watch a live run: the progress of each peer and what it uses",
                  "  grapevine top\n"
                  "  grapevine top runs/fashion-ring8 --once\n"
                  "  grapevine top 127.0.0.1:8080 --token 7d92729fb33ccf3ae60f4b0e4e1b4f1f\n"
                  "  grapevine top --json | jq -r '\"\\(.round) \\(.latest.loss)\"'",
-                 top_options,
-                 show_top);
+                 top_options, show_top);
 }
 
 }  // namespace gv::cli

@@ -120,11 +120,10 @@ void refuse_other_content(const std::string& folder) {
   const bool ours = read_whole(folder + "/base.yaml", largest_text) == base_text &&
                     sweep.value_or(sweep_text) == sweep_text;
   if (!ours)
-    throw std::invalid_argument(
-        fmt::format("tour: {} is there already and holds something else\n"
-                    "help:  name a new folder: grapevine tour -o {}",
-                    printable(folder, longest_path),
-                    shell_word(printable(folder, longest_path) + "-2")));
+    throw std::invalid_argument(fmt::format(
+        "tour: {} is there already and holds something else\n"
+        "help:  name a new folder: grapevine tour -o {}",
+        printable(folder, longest_path), shell_word(printable(folder, longest_path) + "-2")));
 }
 
 /// Makes the folder with the fleet file and the sweep file.
@@ -138,8 +137,7 @@ void write_files(const std::string& folder) {
     throw std::runtime_error(
         fmt::format("tour: cannot write into {}: {}\n"
                     "help:  name another folder: grapevine tour -o FOLDER",
-                    printable(folder, longest_path),
-                    error.message()));
+                    printable(folder, longest_path), error.message()));
   write_whole(folder + "/base.yaml", base_text);
   write_whole(folder + "/sweep.yaml", sweep_text);
 }
@@ -151,8 +149,7 @@ int train(const SweepPlan& plan, const SweepFolder& folder, SweepState& state) {
     fmt::print(stderr,
                "notice: {0} holds all runs of the tour: nothing is trained again\n"
                "help:  to train again, name a new folder: grapevine tour -o {1}\n",
-               path,
-               shell_word(path + "-2"));
+               path, shell_word(path + "-2"));
     return exit_code::done;
   }
   const sigset_t ends = stop_signals();
@@ -173,9 +170,7 @@ int train(const SweepPlan& plan, const SweepFolder& folder, SweepState& state) {
     presence.renew();
     progress.update(progress_text(plan, state, running, elsewhere, clock.left()));
   };
-  Sweep sweep(plan,
-              folder,
-              state,
+  Sweep sweep(plan, folder, state,
               {.program = this_program(),
                .workers = usable_cores().count(),
                .interrupted = [] { return interrupts != 0; }},
@@ -183,8 +178,7 @@ int train(const SweepPlan& plan, const SweepFolder& folder, SweepState& state) {
   const bool whole = sweep.run();
   progress.clear();
   if (!whole) {
-    fmt::print(stderr,
-               "interrupted: {} finished here; the same command continues\n",
+    fmt::print(stderr, "interrupted: {} finished here; the same command continues\n",
                counted(sweep.finished(), "trial"));
     return exit_code_of(interrupts);
   }
@@ -209,8 +203,7 @@ std::vector<NextCommand> next_commands(const std::string& folder) {
 
 void print_text(const Comparison& comparison, const std::string& page, const std::string& folder) {
   fmt::print("\n{}\npage       {}\n\nThree commands to continue with:\n",
-             brief_comparison_text(comparison),
-             printable(page, longest_path));
+             brief_comparison_text(comparison), printable(page, longest_path));
   for (const NextCommand& next : next_commands(folder))
     fmt::print("{}\n    {}\n", next.command, next.about);
 }
@@ -222,13 +215,12 @@ void print_json(const Comparison& comparison,
   Json next = Json::array();
   for (const NextCommand& each : next_commands(folder))
     next.push_back(Json{{"command", each.command}, {"about", each.about}});
-  fmt::print("{}\n",
-             Json{{"schema", "grapevine.tour/1"},
-                  {"folder", folder},
-                  {"page", page},
-                  {"comparison", comparison_json(comparison, list.left_out)},
-                  {"next", next}}
-                 .dump());
+  fmt::print("{}\n", Json{{"schema", "grapevine.tour/1"},
+                          {"folder", folder},
+                          {"page", page},
+                          {"comparison", comparison_json(comparison, list.left_out)},
+                          {"next", next}}
+                         .dump());
 }
 
 int tour(const TourArguments& arguments) {
@@ -273,8 +265,7 @@ Command tour_command() {
                  "  grapevine tour\n"
                  "  grapevine tour -o another-tour\n"
                  "  grapevine tour --json",
-                 tour_options,
-                 tour);
+                 tour_options, tour);
 }
 
 }  // namespace gv::cli

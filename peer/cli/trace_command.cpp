@@ -95,19 +95,16 @@ int write_trace_of(const TraceArguments& arguments) {
   const WrittenTrace written = write_run_trace(folder, arguments.output, range);
   const bool asked = arguments.next > 0;
   if (arguments.json) {
-    fmt::print("{}\n",
-               Json{{"event", "trace"},
-                    {"file", arguments.output},
-                    {"first", asked ? Json(range.first) : Json()},
-                    {"last", asked ? Json(range.last) : Json()},
-                    {"peers", written.peers},
-                    {"moments", written.moments}}
-                   .dump());
+    fmt::print("{}\n", Json{{"event", "trace"},
+                            {"file", arguments.output},
+                            {"first", asked ? Json(range.first) : Json()},
+                            {"last", asked ? Json(range.last) : Json()},
+                            {"peers", written.peers},
+                            {"moments", written.moments}}
+                           .dump());
   } else {
     fmt::print("{}: {} moments of {} peers{}; open it at https://ui.perfetto.dev\n",
-               arguments.output,
-               written.moments,
-               written.peers,
+               arguments.output, written.moments, written.peers,
                asked ? fmt::format(", rounds {} to {}", range.first, range.last) : "");
   }
   return exit_code::done;
@@ -120,13 +117,11 @@ void trace_options(Options& options, TraceArguments& arguments) {
       .required()
       .call_values("FILE");
   options
-      .value("--rounds",
-             arguments.rounds,
+      .value("--rounds", arguments.rounds,
              "Range of rounds, both ends included (default: all recorded rounds)")
       .call_values("FIRST..LAST");
   options
-      .value("--next",
-             arguments.next,
+      .value("--next", arguments.next,
              "Number of coming rounds of a live run to record in full and write")
       .call_values("N")
       .range(1, 100'000);
@@ -136,13 +131,11 @@ void trace_options(Options& options, TraceArguments& arguments) {
 }  // namespace
 
 Command trace_command() {
-  return command("trace",
-                 "Write a timeline of each peer for Perfetto or Chrome",
+  return command("trace", "Write a timeline of each peer for Perfetto or Chrome",
                  "  grapevine trace runs/fashion-ring8 -o trace.json.gz\n"
                  "  grapevine trace runs/fashion-ring8 -o trace.json.gz --rounds 64..71\n"
                  "  grapevine trace runs/fashion-ring8 -o trace.json.gz --next 200",
-                 trace_options,
-                 write_trace_of);
+                 trace_options, write_trace_of);
 }
 
 }  // namespace gv::cli

@@ -39,9 +39,7 @@ void AnswerPage::write(const std::string& answer) const {
   if (begin == std::string::npos || end == std::string::npos || end < begin)
     throw std::runtime_error(
         fmt::format("{}: there is no place for the answer\nhelp:  write the lines `{}` and `{}`",
-                    page_,
-                    begin_.substr(0, begin_.size() - 1),
-                    end_));
+                    page_, begin_.substr(0, begin_.size() - 1), end_));
   write_whole(page_, text->substr(0, begin + begin_.size()) + answer + text->substr(end));
 }
 

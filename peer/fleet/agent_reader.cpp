@@ -39,8 +39,8 @@ class AgentReader : Readers {
       if (const auto took = read_duration(source_, *time))
         a.step_seconds = std::chrono::duration<double>(*took).count();
     map.finish();
-    check_sizes(
-        a, fleet, memory != nullptr ? *memory : value, warm_up != nullptr ? *warm_up : value);
+    check_sizes(a, fleet, memory != nullptr ? *memory : value,
+                warm_up != nullptr ? *warm_up : value);
     return a;
   }
 
@@ -59,23 +59,20 @@ class AgentReader : Readers {
       if (memories != nullptr) check_memories(*memories, fleet, a);
       return;
     }
-    for (const auto& [value, key] : {std::pair(memories, "memories"),
-                                     std::pair(limit, "samples_per_insert"),
-                                     std::pair(every, "model_every")})
+    for (const auto& [value, key] :
+         {std::pair(memories, "memories"), std::pair(limit, "samples_per_insert"),
+          std::pair(every, "model_every")})
       if (value != nullptr)
-        source_.error(*value,
-                      fmt::format("`{}` is about actors, and there are none", key),
+        source_.error(*value, fmt::format("`{}` is about actors, and there are none", key),
                       "add such as `actors: 8` to `agent`, or leave it out");
   }
 
   void check_memories(const Value& at, const Fleet& fleet, const AgentSpec& a) {
     if (a.memories > fleet.trainers())
-      source_.error(at,
-                    fmt::format("{} memories for {} that learn", a.memories, fleet.trainers()),
+      source_.error(at, fmt::format("{} memories for {} that learn", a.memories, fleet.trainers()),
                     fmt::format("take `memories: {}` at most", fleet.trainers()));
     else if (a.memories > a.actors)
-      source_.error(at,
-                    fmt::format("{} memories for {} that act", a.memories, a.actors),
+      source_.error(at, fmt::format("{} memories for {} that act", a.memories, a.actors),
                     fmt::format("take `memories: {}` at most, or more `actors`", a.actors));
   }
 
@@ -95,8 +92,7 @@ class AgentReader : Readers {
     map.finish();
     const bool falls = from != nullptr || to != nullptr || over != nullptr;
     if (falls && (base != nullptr || power != nullptr))
-      source_.error(*value,
-                    "a rate of exploring either falls or is each peer's own",
+      source_.error(*value, "a rate of exploring either falls or is each peer's own",
                     "write `{ from: 1, to: 0.05, over: 5000 }` or `{ base: 0.4, power: 7 }`");
     else if (power != nullptr && base == nullptr)
       source_.error(*power, "`power` needs `base`", "write `{ base: 0.4, power: 7 }`");
@@ -110,24 +106,20 @@ class AgentReader : Readers {
     for (PeerId i = 0; i < fleet.trainers(); ++i) batch = std::max(batch, fleet.peers[i].batch);
     if (batch > a.memory)
       return source_.error(
-          memory,
-          fmt::format("a batch of {} from a memory of {} transitions", batch, a.memory),
+          memory, fmt::format("a batch of {} from a memory of {} transitions", batch, a.memory),
           "take a larger `memory`, or a smaller `train.batch`");
     if (a.warm_up > a.memory)
       return source_.error(
-          warm_up,
-          fmt::format("a memory of {} never holds {} transitions", a.memory, a.warm_up),
+          warm_up, fmt::format("a memory of {} never holds {} transitions", a.memory, a.warm_up),
           fmt::format("take `warm_up: {}` at most, or a larger `memory`", a.memory));
     if (a.actors > 0 && a.most_transitions() > a.memory)
       return source_.error(memory,
                            fmt::format("an actor sends up to {} transitions at once, and a memory "
                                        "keeps {}",
-                                       a.most_transitions(),
-                                       a.memory),
+                                       a.most_transitions(), a.memory),
                            "take a larger `memory`, or fewer `environments`, `steps` or `n_step`");
     if (a.warm_up < batch)
-      source_.error(warm_up,
-                    fmt::format("a batch of {} from {} transitions", batch, a.warm_up),
+      source_.error(warm_up, fmt::format("a batch of {} from {} transitions", batch, a.warm_up),
                     fmt::format("take `warm_up: {}` at least, or a smaller `train.batch`", batch));
   }
 };
@@ -141,8 +133,7 @@ class AgentChecks {
   void check() {
     const std::optional<TargetSpec>& target = fleet_.stop.target;
     if (target && target->figure == TargetSpec::Figure::accuracy)
-      refuse(entry("stop", "target"),
-             "an agent has no accuracy, but a return",
+      refuse(entry("stop", "target"), "an agent has no accuracy, but a return",
              "write such as `target: { return: 475 }`");
     constexpr const char* no_samples = "an agent has no samples, and so no epochs";
     if (fleet_.stop.epochs)
@@ -151,15 +142,12 @@ class AgentChecks {
       refuse(entry("evaluate", "every"), no_samples, "write it in rounds, or as a time");
     if (fleet_.class_weights.any())
       refuse(entry("train", "class_weights"),
-             "the classes of an agent are its actions, which have no labels",
-             "leave it out");
+             "the classes of an agent are its actions, which have no labels", "leave it out");
     if (fleet_.by_samples)
-      refuse(entry("train", "peer_weights"),
-             "an agent has no samples to be weighed by",
+      refuse(entry("train", "peer_weights"), "an agent has no samples to be weighed by",
              "leave it out");
     if (fleet_.parallel)
-      refuse(root_.find("parallel"),
-             "an agent acts with a whole model, and chains divide it",
+      refuse(root_.find("parallel"), "an agent acts with a whole model, and chains divide it",
              "leave out `parallel`");
     check_method();
     check_devices();
@@ -189,8 +177,8 @@ class AgentChecks {
   void check_devices() {
     for (const PeerSpec& peer : fleet_.peers)
       if (peer.device.starts_with("cuda"))
-        return refuse(
-            root_.find("agent"), "an agent acts and learns on the CPU", "write `device: cpu`");
+        return refuse(root_.find("agent"), "an agent acts and learns on the CPU",
+                      "write `device: cpu`");
   }
 
   Source& source_;
@@ -219,8 +207,7 @@ constexpr NamedUse named_uses[] = {
 void read_agent(Source& source, const Value& root, const Value* value, Fleet& fleet) {
   const bool acts = fleet.data.kind == "environment";
   if (acts && value == nullptr)
-    return source.error(root,
-                        "data of kind `environment` needs `agent`",
+    return source.error(root, "data of kind `environment` needs `agent`",
                         "add such as `agent: { steps: 4 }`, or `agent: {}` for what is usual");
   if (!acts && value != nullptr)
     return source.error(

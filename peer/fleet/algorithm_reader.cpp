@@ -80,8 +80,7 @@ class AlgorithmReader : Readers {
           fmt::format(
               "`{}` loses most of a vector, and {} never makes up for it: take `choco-sgd`, "
               "`beer`, `deep-squeeze` or `parameter-server`, or `codec: int8`",
-              kind,
-              row.kind));
+              kind, row.kind));
     map.finish();
     fleet_.codec = codec;
   }
@@ -96,8 +95,7 @@ class AlgorithmReader : Readers {
     setting = option.usual;
     if (!option.words.empty()) return read_word_of(option, value, setting);
     if (!option.whole) return set(value, setting, number(option.least, option.most));
-    set(value,
-        setting,
+    set(value, setting,
         count(static_cast<std::uint64_t>(option.least), static_cast<std::uint64_t>(option.most)));
   }
 
@@ -120,8 +118,7 @@ Verdict refuse_sources(const std::string& path) {
   return fmt::format(
       "it was compiled with the sources {}, and this program is of the sources {}: build it again "
       "with the headers of this program",
-      theirs,
-      sources_hash);
+      theirs, sources_hash);
 }
 
 /// Adds the plug-in's rows to the table.
@@ -143,8 +140,7 @@ void read_plugin(Source& source,
   const std::string path = read_path(source, *value, folder);
   if (path.empty()) return;
   if (const std::string missing = no_file(path); !missing.empty())
-    return source.error(*value,
-                        fmt::format("no such file: {}", missing),
+    return source.error(*value, fmt::format("no such file: {}", missing),
                         "name a shared object that was built as examples/method is");
   if (const Verdict wrong = load_plugin(path); !wrong.empty())
     return source.error(*value, fmt::format("{}: {}", path, wrong));

@@ -110,28 +110,13 @@ std::string program_of(const ProgramSpec& program) {
 
 std::string agent_of(const AgentSpec& a) {
   const ExploreSpec& e = a.explore;
-  const std::string actors =
-      a.actors == 0
-          ? std::string()
-          : fmt::format(
-                "actors {} {} {} {};", a.actors, a.memories, a.samples_per_insert, a.model_every);
-  return fmt::format("agent {} {} {} {} {} {} {} {} {} {} explore {} {} {} {} {};{}",
-                     a.environment,
-                     a.steps,
-                     a.environments,
-                     a.discount,
-                     a.n_step,
-                     a.memory,
-                     a.warm_up,
-                     a.refresh,
-                     a.priority,
-                     a.correction,
-                     e.from,
-                     e.to,
-                     e.over,
-                     e.base,
-                     e.power,
-                     actors);
+  const std::string actors = a.actors == 0
+                                 ? std::string()
+                                 : fmt::format("actors {} {} {} {};", a.actors, a.memories,
+                                               a.samples_per_insert, a.model_every);
+  return fmt::format("agent {} {} {} {} {} {} {} {} {} {} explore {} {} {} {} {};{}", a.environment,
+                     a.steps, a.environments, a.discount, a.n_step, a.memory, a.warm_up, a.refresh,
+                     a.priority, a.correction, e.from, e.to, e.over, e.base, e.power, actors);
 }
 
 /// Describes each peer's share of a round and of a model, but not the peers' places.
@@ -140,12 +125,8 @@ std::string work_of(const Fleet& f) {
   if (!f.own_steps.empty()) text += fmt::format("steps {};", fmt::join(f.own_steps, ","));
   if (!f.parallel) return text;
   const ParallelSpec& p = *f.parallel;
-  text += fmt::format("parallel {} {} {} {} {};",
-                      p.stages,
-                      counted_words(p.names),
-                      p.microbatches,
-                      p.ahead,
-                      p.recompute);
+  text += fmt::format("parallel {} {} {} {} {};", p.stages, counted_words(p.names), p.microbatches,
+                      p.ahead, p.recompute);
   // Keeps the digests of files older than this key.
   if (p.schedule != ParallelSpec::Schedule::flush)
     text += fmt::format("{} {};", name_of(p.schedule), p.vertical_sync);
@@ -167,56 +148,26 @@ std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
   const LearningRate& s = o.schedule;
   const PartitionSpec& p = f.data.partition;
-  std::string text = fmt::format("{};{};{};{};{};{};{};",
-                                 f.seed,
-                                 f.data.kind,
-                                 f.data.train,
-                                 f.data.test,
-                                 f.data.features,
-                                 f.data.classes,
-                                 f.data.noise);
-  text += fmt::format("{};{};{};{};{};{};",
-                      f.data.separation,
-                      p.kind,
-                      p.alpha,
-                      p.min_samples,
-                      p.classes_per_peer,
-                      fmt::join(p.sizes, ","));
+  std::string text = fmt::format("{};{};{};{};{};{};{};", f.seed, f.data.kind, f.data.train,
+                                 f.data.test, f.data.features, f.data.classes, f.data.noise);
+  text += fmt::format("{};{};{};{};{};{};", f.data.separation, p.kind, p.alpha, p.min_samples,
+                      p.classes_per_peer, fmt::join(p.sizes, ","));
   const QuadraticSpec& q = f.data.quadratic;
-  text += fmt::format(
-      "{};{};{};{};{};", q.dimension, fmt::join(q.hessian, ","), q.noise, q.spread, q.start);
-  text += fmt::format("{};{};{};{};{};{};{};{};{};",
-                      f.program ? "program" : to_string(f.model),
-                      o.kind,
-                      o.lr,
-                      o.momentum,
-                      o.nesterov,
-                      o.weight_decay,
-                      o.beta1,
-                      o.beta2,
-                      o.epsilon);
-  text += fmt::format("{};{};{};{};{};{};{};{};",
-                      s.kind,
-                      s.every,
-                      s.factor,
-                      s.warmup,
-                      s.lipschitz,
-                      s.sigma,
-                      f.local_steps,
-                      f.algorithm);
-  text += fmt::format("{};{};{};{};{};{};",
-                      f.order,
-                      graph_of(f),
-                      weights_of(f),
-                      f.mixing_digest,
-                      f.stop.rounds.value_or(0),
-                      f.stop.epochs.value_or(0));
+  text += fmt::format("{};{};{};{};{};", q.dimension, fmt::join(q.hessian, ","), q.noise, q.spread,
+                      q.start);
+  text +=
+      fmt::format("{};{};{};{};{};{};{};{};{};", f.program ? "program" : to_string(f.model), o.kind,
+                  o.lr, o.momentum, o.nesterov, o.weight_decay, o.beta1, o.beta2, o.epsilon);
+  text += fmt::format("{};{};{};{};{};{};{};{};", s.kind, s.every, s.factor, s.warmup, s.lipschitz,
+                      s.sigma, f.local_steps, f.algorithm);
+  text += fmt::format("{};{};{};{};{};{};", f.order, graph_of(f), weights_of(f), f.mixing_digest,
+                      f.stop.rounds.value_or(0), f.stop.epochs.value_or(0));
   for (const PeerSpec& peer : f.peers) text += fmt::format("{},{};", peer.batch, peer.threads);
   text += work_of(f);
   for (const auto& [option, value] : f.settings) text += fmt::format("{} {};", option, value);
   if (f.attackers.count > 0)
-    text += fmt::format(
-        "{} attackers {} {};", f.attackers.count, f.attackers.kind, f.attackers.strength);
+    text += fmt::format("{} attackers {} {};", f.attackers.count, f.attackers.kind,
+                        f.attackers.strength);
   if (f.clip) text += fmt::format("clip {};", *f.clip);
   if (f.codec) text += fmt::format("codec {} {};", to_string(*f.codec), f.codec->fraction);
   if (f.order == "hierarchical")
@@ -243,11 +194,8 @@ std::string course_of(const Fleet& f) {
   // A target that older versions knew adds nothing, to keep their digests.
   const bool plain = target && *target == TargetSpec{.figure = TargetSpec::Figure::accuracy,
                                                      .value = target->value};
-  text += fmt::format("{};{};{};{};",
-                      f.stop.time.value_or(Time{0}).count(),
-                      plain ? f.stop.target->value : 0,
-                      f.faults.deadline.count(),
-                      f.restart);
+  text += fmt::format("{};{};{};{};", f.stop.time.value_or(Time{0}).count(),
+                      plain ? f.stop.target->value : 0, f.faults.deadline.count(), f.restart);
   if (target && !plain) text += fmt::format("target {};", to_string(*target));
   if (f.stop.patience > 0) text += fmt::format("patience {};", f.stop.patience);
   if (f.keep_best) text += "best;";
@@ -257,30 +205,18 @@ std::string course_of(const Fleet& f) {
     if (peer.device != "cpu")
       text += fmt::format("{} {};", peer.device, static_cast<int>(peer.precision));
   for (const Injection& i : f.faults.inject)
-    text += fmt::format("{} {} {} {} {};",
-                        i.at.count(),
-                        static_cast<int>(i.kind),
-                        i.peer,
-                        i.other,
+    text += fmt::format("{} {} {} {} {};", i.at.count(), static_cast<int>(i.kind), i.peer, i.other,
                         i.length.count());
   return text;
 }
 
 std::string clock_text(const Fleet& f) {
   const NetworkSpec& n = f.network;
-  std::string text = fmt::format("clock {} {} {} {} {};",
-                                 n.latency.count(),
-                                 n.jitter.count(),
-                                 n.bandwidth,
-                                 name_of(n.shape),
-                                 f.flops);
+  std::string text = fmt::format("clock {} {} {} {} {};", n.latency.count(), n.jitter.count(),
+                                 n.bandwidth, name_of(n.shape), f.flops);
   for (const auto& [ends, link] : n.links)
-    text += fmt::format("{} {} {} {} {};",
-                        ends.first,
-                        ends.second,
-                        link.latency.count(),
-                        link.jitter.count(),
-                        link.bandwidth);
+    text += fmt::format("{} {} {} {} {};", ends.first, ends.second, link.latency.count(),
+                        link.jitter.count(), link.bandwidth);
   for (const auto& [peer, bandwidth] : n.cards) text += fmt::format("card {} {};", peer, bandwidth);
   for (const PeerSpec& peer : f.peers) text += fmt::format("{};", peer.speed);
   if (f.profile) text += fmt::format("profile {};", f.profile_content);

@@ -40,13 +40,13 @@ class FleetReader : Readers {
   void refuse_code(const Untrusted& untrusted) {
     const bool joined = untrusted.folder.empty();
     const std::string why = joined ? "this machine joined the lobby with --no-program"
-                                   : fmt::format("this fleet file is named by the folder {}, not "
-                                                 "by you",
-                                                 untrusted.folder);
+                                   : fmt::format(
+                                         "this fleet file is named by the folder {}, not "
+                                         "by you",
+                                         untrusted.folder);
     for (const std::string& key : untrusted.code)
       if (const Value::Entry* const entry = root_.find(key))
-        source_.error(entry->place,
-                      static_cast<int>(key.size()),
+        source_.error(entry->place, static_cast<int>(key.size()),
                       fmt::format("`{}` would run code: {}", key, why),
                       joined ? "join without --no-program if you trust the lobby's user"
                              : "read the file, and add --trust if you trust whoever made that "
@@ -124,11 +124,10 @@ class FleetReader : Readers {
   void read_version(MapReader& top) {
     const Value* version = top.take("version");
     if (version == nullptr) {
-      source_.error(
-          Place{1, 1, ""}, 1, "missing key `version`", "begin the file with `version: 1`");
+      source_.error(Place{1, 1, ""}, 1, "missing key `version`",
+                    "begin the file with `version: 1`");
     } else if (version->text != "1") {
-      source_.error(*version,
-                    fmt::format("version {} is not known here", version->text),
+      source_.error(*version, fmt::format("version {} is not known here", version->text),
                     "this Grapevine reads version 1; a newer file needs a newer Grapevine");
     }
   }
@@ -152,12 +151,10 @@ class FleetReader : Readers {
     std::string weights = "equal";
     set(map.take("peer_weights"), weights, choice_of("train.peer_weights"));
     fleet_.by_samples = weights == "samples";
-    set(map.take("device"), usual_.device, [this](const Value& v) {
-      return read_device(source_, v);
-    });
-    set(map.take("precision"), usual_.precision, [this](const Value& v) {
-      return read_precision(source_, v);
-    });
+    set(map.take("device"), usual_.device,
+        [this](const Value& v) { return read_device(source_, v); });
+    set(map.take("precision"), usual_.precision,
+        [this](const Value& v) { return read_precision(source_, v); });
     work_.read_batch(map.take("batch"), usual_);
     work_.read_local_steps(map.take("local_steps"), fleet_);
     map.finish();
@@ -189,8 +186,7 @@ class FleetReader : Readers {
 
   void read_stop(const Value* value) {
     if (value != nullptr && value->kind == Value::Kind::scalar)
-      return source_.error(*value,
-                           "expected keys and values under `stop`",
+      return source_.error(*value, "expected keys and values under `stop`",
                            "write `stop: { epochs: 20 }`, `stop: { rounds: 1000 }`, `stop: { time: "
                            "10 min }` or `stop: { target: { accuracy: 0.9 } }`");
     MapReader map(source_, value, "stop");
@@ -211,8 +207,7 @@ class FleetReader : Readers {
     // A program decides itself when it is done.
     if (!s.rounds && !s.epochs && !s.time && !s.target && s.patience == 0 && !fleet_.program &&
         source_.diagnostics().empty()) {
-      source_.error(value != nullptr ? *value : root_,
-                    "no condition ends the run",
+      source_.error(value != nullptr ? *value : root_, "no condition ends the run",
                     "add `stop: { rounds: 1000 }`, or epochs, time, target or patience");
     }
   }
@@ -222,8 +217,7 @@ class FleetReader : Readers {
     // Programs choose their own evaluation, and agents are evaluated from separate starts.
     if (fleet_.data.validates() || fleet_.program || fleet_.agent) return;
     source_.error(
-        at,
-        fmt::format("{}, and `data` has none", why),
+        at, fmt::format("{}, and `data` has none", why),
         "write `validation: 10 %` under `data`: the test set is then evaluated only once");
   }
 
@@ -244,8 +238,7 @@ class FleetReader : Readers {
     const Value* const device = map.take("device");
     set(device, fleet_.evaluate_device, [this](const Value& v) { return read_device(source_, v); });
     if (device != nullptr && !fleet_.program)
-      source_.error(*device,
-                    "the fleet's model is evaluated on the CPU",
+      source_.error(*device, "the fleet's model is evaluated on the CPU",
                     "leave `device` out: it is about the program of a fleet with `program`");
     map.finish();
   }
@@ -256,8 +249,7 @@ class FleetReader : Readers {
     const std::optional<Time> period = read_duration(source_, value);
     if (!period) return;
     if (*period < least)
-      source_.error(value,
-                    fmt::format("`{}` is too short a time between evaluations", value.text),
+      source_.error(value, fmt::format("`{}` is too short a time between evaluations", value.text),
                     "write at least `1 us`; a whole evaluation is made each time");
     fleet_.evaluate_period = *period;
   }
@@ -320,8 +312,7 @@ class FleetReader : Readers {
     if (value == nullptr) return;
     set(value, fleet_.leash, duration());
     if (fleet_.leash < least)
-      source_.error(*value,
-                    fmt::format("`{}` is too short a leash", value->text),
+      source_.error(*value, fmt::format("`{}` is too short a leash", value->text),
                     "write at least `5 s`: a sign of life comes every two seconds");
   }
 

@@ -188,18 +188,14 @@ std::string objection_to(const ModelProfile& profile, const NeuralNetwork& netwo
     return fmt::format(
         "it has {} pieces, and the model has {}: measure it again with `grapevine "
         "profile`",
-        profile.pieces.size(),
-        own.size());
+        profile.pieces.size(), own.size());
   for (std::size_t k = 0; k < own.size(); ++k) {
     const ModelProfile::Piece& piece = profile.pieces[k];
     if (piece.parameters == own[k].parameters && piece.floats == own[k].floats) continue;
     return fmt::format(
         "its piece `{}` has {} parameters and {} output values, and the model's "
         "has {} and {}: measure it again with `grapevine profile`",
-        printable(piece.name, 100),
-        piece.parameters,
-        piece.floats,
-        own[k].parameters,
+        printable(piece.name, 100), piece.parameters, piece.floats, own[k].parameters,
         own[k].floats);
   }
   return "";

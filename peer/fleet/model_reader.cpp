@@ -39,9 +39,7 @@ class ModelReader : Readers {
     set(kind, model_.kind, choice(kinds()));
     if (std::ranges::find(fits, model_.kind) == fits.end())
       source_.error(kind != nullptr ? *kind : root_,
-                    fmt::format("model `{}` does not fit data `{}`{}",
-                                model_.kind,
-                                data.kind,
+                    fmt::format("model `{}` does not fit data `{}`{}", model_.kind, data.kind,
                                 data.table.regression ? ", whose task is a regression" : ""),
                     "use " + quoted(fits));
     const ModelRow& row = find_model(model_.kind);
@@ -111,8 +109,7 @@ void read_start(Source& source,
   fleet.start = read_path(source, *value, folder);
   if (fleet.start.empty()) return;
   if (const std::string missing = no_file(fleet.start); !missing.empty())
-    return source.error(*value,
-                        fmt::format("no such file: {}", missing),
+    return source.error(*value, fmt::format("no such file: {}", missing),
                         "name a model.safetensors of a run, or an .npz of named tensors");
   try {
     fleet.start_content = content_of({fleet.start});

@@ -50,8 +50,7 @@ std::string v6_objection(std::string_view host) {
   if (scoped && !local)
     return fmt::format(
         "`{}` names a network interface, which only link-local addresses (fe80::) need: write {}",
-        printable(host, 100),
-        number);
+        printable(host, 100), number);
   if (scoped && (interface.empty() || interface.size() >= IFNAMSIZ ||
                  interface.find_first_of("/%[] ") != std::string_view::npos))
     return fmt::format(

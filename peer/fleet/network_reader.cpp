@@ -41,8 +41,7 @@ class LinkReader {
 
   void read(Source& source, const Value& list) {
     if (list.kind != Value::Kind::sequence)
-      return source.error(list,
-                          "expected a list of links",
+      return source.error(list, "expected a list of links",
                           "such as `links: [{ between: [0, 3], latency: 20 ms }]`, or `links: { "
                           "file: lan.links.yaml }`");
     for (const Value& item : list.items) read_link(source, item);
@@ -56,8 +55,8 @@ class LinkReader {
   /// its peers share evenly. Traffic within the host does not.
   void read_cards(Source& source, const Value& cards) {
     if (cards.kind != Value::Kind::map)
-      return source.error(
-          cards, "expected hosts and bandwidths", "such as `cards: { pi: 49 Mbit }`");
+      return source.error(cards, "expected hosts and bandwidths",
+                          "such as `cards: { pi: 49 Mbit }`");
     for (const Value::Entry& entry : cards.entries) {
       Peers peers;
       for (PeerId i = 0; i < hosts_.size(); ++i)
@@ -65,8 +64,7 @@ class LinkReader {
       const auto bandwidth = read_bandwidth(source, entry.value);
       if (!bandwidth) continue;
       if (*bandwidth <= 0)
-        source.error(entry.value,
-                     "a card needs a bandwidth above 0",
+        source.error(entry.value, "a card needs a bandwidth above 0",
                      "leave the host out where its card is no limit");
       for (const PeerId a : peers) {
         network_.cards[a] = *bandwidth / static_cast<double>(peers.size());
@@ -93,8 +91,8 @@ class LinkReader {
     for (PeerId i = 0; i < hosts_.size(); ++i)
       if (value.text == "*" || hosts_[i] == value.text) peers.push_back(i);
     if (!peers.empty()) return peers;
-    source.error(
-        value, fmt::format("no peer is on a host `{}`", printable(value.text, 80)), pair_help);
+    source.error(value, fmt::format("no peer is on a host `{}`", printable(value.text, 80)),
+                 pair_help);
     return {};
   }
 
@@ -106,8 +104,7 @@ class LinkReader {
     read_link_keys(map, link.latency, link.jitter, link.bandwidth);
     const Value::Entry* const own = item.find("bandwidth");
     if (own != nullptr && link.bandwidth <= 0 && source.diagnostics().size() == wrong_before)
-      source.error(own->value,
-                   "bandwidth must be above 0",
+      source.error(own->value, "bandwidth must be above 0",
                    "leave `bandwidth` out of a link that has no limit of its own");
     map.finish();
     if (between == nullptr) return source.error(item, "missing key `between`", pair_help);
@@ -132,8 +129,8 @@ class LinkReader {
       for (const PeerId b : second)
         if (a != b) pairs.insert(std::minmax(a, b));
     if (pairs.empty())
-      source.error(
-          between, fmt::format("peer {} has no link with itself", first.front()), pair_help);
+      source.error(between, fmt::format("peer {} has no link with itself", first.front()),
+                   pair_help);
     for (const auto& pair : pairs)
       if (!network_.links.emplace(pair, link).second)
         return source.error(
@@ -167,8 +164,7 @@ void read_links_file(Source& source,
     const Value* cards = inside.take("cards");
     inside.finish();
     if (version == nullptr || version->text != "1" || list == nullptr)
-      other.error(root,
-                  "a file of links has `version: 1` and `links`",
+      other.error(root, "a file of links has `version: 1` and `links`",
                   "`grapevine bench links FILE` makes one");
     else
       reader.read(other, *list);
@@ -199,8 +195,7 @@ NetworkSpec read_network(Source& source,
     const auto word = read_choice(source, *local, key_words("network.local"));
     if (word == "tcp") spec.local = LocalTransport::tcp;
     if (word == "shared" && spec.emulate)
-      source.error(*local,
-                   "shared memory and an emulated network exclude each other",
+      source.error(*local, "shared memory and an emulated network exclude each other",
                    "what is emulated must be sent: leave `local` out, or `emulate`");
   }
   map.finish();

@@ -33,8 +33,7 @@ class ParallelReader : Readers {
     if (const Value* stages = map.take("stages"))
       read_stages(*stages);
     else
-      source_.error(value,
-                    "missing key `stages`",
+      source_.error(value, "missing key `stages`",
                     "write how many peers divide a model, such as `parallel: { stages: 2 }`");
     const Value* const microbatches = map.take("microbatches");
     set(microbatches, spec_.microbatches, count("parallel.microbatches"));
@@ -66,14 +65,12 @@ class ParallelReader : Readers {
     for (const Value& item : value.items) {
       const std::string name = read_word(source_, item).value_or("");
       if (!seen.insert(name).second)
-        source_.error(item,
-                      fmt::format("two stages begin with `{}`", printable(name, 100)),
+        source_.error(item, fmt::format("two stages begin with `{}`", printable(name, 100)),
                       "name each module once, in their order");
       spec_.names.push_back(name);
     }
     if (value.items.empty())
-      source_.error(value,
-                    "a model has one stage at least",
+      source_.error(value, "a model has one stage at least",
                     "write how many, or the modules that they begin with");
     else
       spec_.stages = static_cast<PeerId>(value.items.size());
@@ -127,9 +124,7 @@ class ParallelReader : Readers {
       return source_.error(value,
                            fmt::format("`copies` says of {} stage{} how many peers each is, and "
                                        "there are {}",
-                                       copies.size(),
-                                       copies.size() == 1 ? "" : "s",
-                                       spec_.stages),
+                                       copies.size(), copies.size() == 1 ? "" : "s", spec_.stages),
                            "write a number for each stage, such as `stages: 2, copies: [3, 1]`");
     const PeerId most = *std::ranges::max_element(copies);
     const std::uint64_t peers = std::accumulate(copies.begin(), copies.end(), std::uint64_t{0});
@@ -143,9 +138,7 @@ class ParallelReader : Readers {
       source_.error(value,
                     fmt::format("{} copies of a stage share {} microbatch{}, so that some would "
                                 "have nothing to do",
-                                most,
-                                spec_.microbatches,
-                                spec_.microbatches == 1 ? "" : "es"),
+                                most, spec_.microbatches, spec_.microbatches == 1 ? "" : "es"),
                     fmt::format("take `microbatches: {}` or more, or fewer copies", most));
     else if (check_one_chain(value, peers))
       spec_.copies = std::move(copies);
@@ -164,14 +157,12 @@ class ParallelReader : Readers {
 
   bool check_one_chain(const Value& value, std::uint64_t peers) {
     if (peers == fleet_.size()) return true;
-    source_.error(
-        value,
-        fmt::format(
-            "`copies` makes {} peers of one chain, and the fleet has {}", peers, fleet_.size()),
-        fmt::format("take `peers: {}`, or numbers that are {} together: a fleet with "
-                    "copies is one chain",
-                    peers,
-                    fleet_.size()));
+    source_.error(value,
+                  fmt::format("`copies` makes {} peers of one chain, and the fleet has {}", peers,
+                              fleet_.size()),
+                  fmt::format("take `peers: {}`, or numbers that are {} together: a fleet with "
+                              "copies is one chain",
+                              peers, fleet_.size()));
     return false;
   }
 
@@ -179,18 +170,15 @@ class ParallelReader : Readers {
     const PeerId n = fleet_.size();
     const PeerId chain = spec_.chains().peers();
     if (n % chain == 0) return;
-    source_.error(at,
-                  spec_.tensor == 1
-                      ? fmt::format("{} peers are no chains of {}", n, spec_.stages)
-                      : fmt::format("{} peers are no chains of {} stages with {} members each",
-                                    n,
-                                    spec_.stages,
-                                    spec_.tensor),
-                  spec_.tensor == 1
-                      ? fmt::format("take `peers: {}`, or {} stages",
-                                    (n / spec_.stages + 1) * spec_.stages,
-                                    nearest_divisor(n, spec_.stages))
-                      : fmt::format("take `peers: {}`, or fewer members", (n / chain + 1) * chain));
+    source_.error(
+        at,
+        spec_.tensor == 1 ? fmt::format("{} peers are no chains of {}", n, spec_.stages)
+                          : fmt::format("{} peers are no chains of {} stages with {} members each",
+                                        n, spec_.stages, spec_.tensor),
+        spec_.tensor == 1
+            ? fmt::format("take `peers: {}`, or {} stages", (n / spec_.stages + 1) * spec_.stages,
+                          nearest_divisor(n, spec_.stages))
+            : fmt::format("take `peers: {}`, or fewer members", (n / chain + 1) * chain));
   }
 
   void check_batches(const Value& at) {
@@ -203,15 +191,11 @@ class ParallelReader : Readers {
         return source_.error(at,
                              fmt::format("peers {} and {} are of one chain, and have batches of {} "
                                          "and {}",
-                                         first,
-                                         i,
-                                         fleet_.peers[first].batch,
-                                         batch),
+                                         first, i, fleet_.peers[first].batch, batch),
                              "give all peers of a chain the same `batch`");
       if (batch % spec_.microbatches != 0)
         return source_.error(
-            at,
-            fmt::format("a batch of {} is no {} microbatches", batch, spec_.microbatches),
+            at, fmt::format("a batch of {} is no {} microbatches", batch, spec_.microbatches),
             fmt::format("take `microbatches: {}`, or a batch of {}",
                         nearest_divisor(batch, spec_.microbatches),
                         (batch / spec_.microbatches + 1) * spec_.microbatches));
@@ -231,8 +215,7 @@ class ParallelReader : Readers {
     for (PeerId i = 0; all && i < n; ++i) all = sorted[i] == i;
     if (!all)
       return source_.error(
-          value,
-          fmt::format("`place` names each of the peers 0 to {} once", n - 1),
+          value, fmt::format("`place` names each of the peers 0 to {} once", n - 1),
           "write them in the order of the stages, chain by chain, such as `place: [0, 2, 1, 3]`");
     const std::vector<PeerSpec> peers = fleet_.peers;
     for (PeerId i = 0; i < n; ++i) fleet_.peers[i] = peers[spec_.place[i]];
@@ -271,8 +254,7 @@ class ParallelChecks {
              "leave out `launch.restart`, and resume with `run --resume`");
     for (const PeerSpec& peer : fleet_.peers)
       if (peer.device.starts_with("cuda"))
-        return source_.error(parallel_.place,
-                             static_cast<int>(parallel_.key.size()),
+        return source_.error(parallel_.place, static_cast<int>(parallel_.key.size()),
                              "a stage of a model computes on the CPU",
                              "write `device: cpu` for all peers");
   }

@@ -12,12 +12,7 @@ std::string_view name_of(Precision precision) {
 std::string peer_group_text(const PeerSpec& peer, PeerId count, bool batch) {
   return fmt::format(
       "{{ host: {}, count: {}, device: \"{}\", threads: {}, precision: {}, speed: {}{} }}",
-      peer.host,
-      count,
-      peer.device,
-      peer.threads,
-      name_of(peer.precision),
-      peer.speed,
+      peer.host, count, peer.device, peer.threads, name_of(peer.precision), peer.speed,
       batch ? fmt::format(", batch: {}", peer.batch) : "");
 }
 

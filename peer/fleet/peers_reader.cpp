@@ -59,8 +59,7 @@ class PeersReader : Readers {
     for (const HostSpec& host : fleet_.hosts) known.push_back(host.name);
     const std::string guess = nearest(name, known);
     source_.error(
-        at,
-        fmt::format("host `{}` is not listed under `hosts`", printable(name, 80)),
+        at, fmt::format("host `{}` is not listed under `hosts`", printable(name, 80)),
         did_you_mean(guess,
                      fmt::format("there are {}",
                                  printable(fmt::format("{}", fmt::join(known, ", ")), 300))));
@@ -86,17 +85,14 @@ class PeersReader : Readers {
 
   /// Reads the common properties of a group's peers.
   void read_kind(MapReader& map, PeerSpec& peer) {
-    set(map.take("device"), peer.device, [this](const Value& v) {
-      return read_device(source_, v);
-    });
-    set(map.take("precision"), peer.precision, [this](const Value& v) {
-      return read_precision(source_, v);
-    });
+    set(map.take("device"), peer.device,
+        [this](const Value& v) { return read_device(source_, v); });
+    set(map.take("precision"), peer.precision,
+        [this](const Value& v) { return read_precision(source_, v); });
     set(map.take("threads"), peer.threads, count("peers.threads"));
     const Value* batch = map.take("batch");
     if (batch != nullptr && peer.batch == 0)
-      source_.error(*batch,
-                    "a group's `batch` and `train.batch: auto` exclude each other",
+      source_.error(*batch, "a group's `batch` and `train.batch: auto` exclude each other",
                     "remove one of the two");
     set(batch, peer.batch, count("peers.batch"));
     set(map.take("speed"), peer.speed, number("peers.speed"));
@@ -135,14 +131,12 @@ class HostsReader : Readers {
       const Value* const data = map.take("data");
       set(data, host.data, word());
       if (data != nullptr && !host.data.starts_with('/'))
-        source_.error(*data,
-                      fmt::format("`{}` is no folder by its whole path", host.data),
+        source_.error(*data, fmt::format("`{}` is no folder by its whole path", host.data),
                       "write its path on that machine, such as `data: /srv/flowers`");
       const Value* const folder = map.take("folder");
       set(folder, host.folder, word());
       if (folder != nullptr && !host.folder.starts_with('/'))
-        source_.error(*folder,
-                      fmt::format("`{}` is no folder by its whole path", host.folder),
+        source_.error(*folder, fmt::format("`{}` is no folder by its whole path", host.folder),
                       "write the program's folder on that machine, such as `folder: /srv/vision`");
       map.finish();
       if (host.name == "localhost" && host.address.empty()) host.address = "127.0.0.1";
@@ -166,8 +160,7 @@ class HostsReader : Readers {
       const std::string wrong = host_objection(*text);
       if (wrong.empty()) return text;
       source_.error(
-          value,
-          wrong,
+          value, wrong,
           "write a name, an IPv4 or an IPv6 address, such as `address: fe80::1%eth0`; its "
           "port is the key `port`");
       return std::nullopt;
@@ -185,8 +178,7 @@ class HostsReader : Readers {
       if (!text || (!text->empty() && text->front() != '-' && std::ranges::all_of(*text, plain)))
         return text;
       source_.error(
-          value,
-          fmt::format("`{}` cannot stand in a command", *text),
+          value, fmt::format("`{}` cannot stand in a command", *text),
           "write letters, digits and any of _ - . / @ : ~ % +, and no - at its beginning");
       return std::nullopt;
     };
@@ -218,8 +210,7 @@ std::optional<std::string> read_device(Source& source, const Value& value) {
     const auto read = std::from_chars(word->data() + 5, end, number);
     if (read.ec == std::errc() && read.ptr == end && number < 1024) return word;
   }
-  source.error(value,
-               fmt::format("`{}` is not a device", *word),
+  source.error(value, fmt::format("`{}` is not a device", *word),
                "write `cpu`, `cuda`, `cuda:1` for the second one, or `auto`");
   return std::nullopt;
 }
@@ -230,8 +221,8 @@ std::optional<Precision> read_precision(Source& source, const Value& value) {
   if (*word == "fp32") return Precision::fp32;
   if (*word == "tf32") return Precision::tf32;
   if (*word == "bf16") return Precision::bf16;
-  source.error(
-      value, fmt::format("`{}` is not a precision", *word), "write `fp32`, `tf32` or `bf16`");
+  source.error(value, fmt::format("`{}` is not a precision", *word),
+               "write `fp32`, `tf32` or `bf16`");
   return std::nullopt;
 }
 
@@ -250,10 +241,8 @@ void refuse_own_addresses(Source& source, const Value* value, const Fleet& fleet
         !lives_on(fleet, host))
       continue;
     source.error(address->value,
-                 fmt::format("{}'s address is {}, which only {} itself can reach",
-                             host.name,
-                             host.address,
-                             host.name),
+                 fmt::format("{}'s address is {}, which only {} itself can reach", host.name,
+                             host.address, host.name),
                  "does /etc/hosts map its name to that? Leave `address` out, and `run` finds one, "
                  "or give that of its network card; the machine that `run` runs on is `localhost`");
   }

@@ -35,8 +35,8 @@ class ProgramReader {
   void read_command(const Value* value, const Value& at) {
     const bool list = value != nullptr && value->kind == Value::Kind::sequence;
     if (!list || value->items.empty())
-      return source_.error(
-          value != nullptr ? *value : at, "a program is a list of words", command_help);
+      return source_.error(value != nullptr ? *value : at, "a program is a list of words",
+                           command_help);
     for (const Value& item : value->items)
       program_.command.push_back(read_word(source_, item).value_or(""));
     if (program_.command.front().empty() && source_.diagnostics().empty())
@@ -49,18 +49,15 @@ class ProgramReader {
       return;
     }
     if (value.kind != Value::Kind::map)
-      return source_.error(value,
-                           "expected names and values under `program.env`, or `torchrun`",
+      return source_.error(value, "expected names and values under `program.env`, or `torchrun`",
                            "write such as `env: { OMP_NUM_THREADS: 4 }`");
     for (const Value::Entry& entry : value.entries) {
       if (!is_name(entry.key))
-        source_.error(entry.place,
-                      static_cast<int>(entry.key.size()),
+        source_.error(entry.place, static_cast<int>(entry.key.size()),
                       fmt::format("`{}` is no name of a variable", entry.key),
                       "write letters, digits and _, and no digit at its beginning");
       if (entry.key.starts_with("GRAPEVINE_"))
-        source_.error(entry.place,
-                      static_cast<int>(entry.key.size()),
+        source_.error(entry.place, static_cast<int>(entry.key.size()),
                       fmt::format("`{}` is reserved: a peer sets it for its program", entry.key),
                       "take another name");
       program_.env[entry.key] = read_word(source_, entry.value).value_or("");
@@ -106,8 +103,7 @@ class ProgramChecks {
 
   void refuse(const Value::Entry* other, const std::string& what, const std::string& brings) {
     if (other == nullptr) return;
-    source_.conflict(program_,
-                     *other,
+    source_.conflict(program_, *other,
                      fmt::format("{} cannot stand with `program`, which brings {}", what, brings),
                      fmt::format("remove `{}`, or `program` if this is to train", other->key));
   }

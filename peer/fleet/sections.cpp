@@ -35,9 +35,7 @@ class AttackersReader : Readers {
     if (value != nullptr && spec.count >= trainers)
       source_.error(*value,
                     fmt::format("{} attackers among {} peers leave no honest peer: take {} at most",
-                                spec.count,
-                                trainers,
-                                trainers - 1));
+                                spec.count, trainers, trainers - 1));
     return spec;
   }
 };
@@ -68,10 +66,8 @@ class RobustReader : Readers {
     if (end != nullptr && end != value.text.c_str() && *end == 0)
       return number("robust.clip")(value);
     const KeyRange& range = key_range("robust.clip");
-    source_.error(
-        value,
-        fmt::format(
-            "`clip` is `auto`, `none`, or a length from {:g} to {:g}", range.least, range.most));
+    source_.error(value, fmt::format("`clip` is `auto`, `none`, or a length from {:g} to {:g}",
+                                     range.least, range.most));
     return {};
   }
 
@@ -243,8 +239,7 @@ std::optional<Whose> read_whose(Source& source, const Value& value, Figure figur
   if (*word == "mean") return Whose::mean;
   const bool accuracy = figure == Figure::accuracy;
   if ((*word == "worst") == accuracy) return accuracy ? Whose::worst : Whose::local;
-  source.error(value,
-               accuracy ? "`of: local` is about a loss" : "`of: worst` is about an accuracy",
+  source.error(value, accuracy ? "`of: local` is about a loss" : "`of: worst` is about an accuracy",
                accuracy ? "take `of: worst`, the least accurate local model, or `of: mean`"
                         : "take `of: local`, the mean loss of the local models, or `of: mean`");
   return std::nullopt;
@@ -320,18 +315,16 @@ std::optional<TargetSpec> read_target(Source& source, const Value& value, const 
   map.finish();
   if (source.diagnostics().size() > problems) return std::nullopt;
   if ((accuracy != nullptr) + (loss != nullptr) + (returned != nullptr) != 1) {
-    source.error(value,
-                 "expected one target",
+    source.error(value, "expected one target",
                  "such as `{ accuracy: 0.88 }` or `{ loss: 0.4 }`, of an agent `{ return: 475 }`");
     return std::nullopt;
   }
   TargetSpec target;
   target.figure = accuracy != nullptr ? Figure::accuracy : Figure::loss;
   target.as_return = returned != nullptr;
-  const auto figure =
-      accuracy != nullptr
-          ? read_fraction(source, *accuracy)
-          : read_number(source, loss != nullptr ? *loss : *returned, -largest_loss, largest_loss);
+  const auto figure = accuracy != nullptr ? read_fraction(source, *accuracy)
+                                          : read_number(source, loss != nullptr ? *loss : *returned,
+                                                        -largest_loss, largest_loss);
   if (figure) target.value = target.as_return ? -*figure : *figure;
   if (of != nullptr)
     if (const auto whose = read_whose(source, *of, target.figure)) target.whose = *whose;

@@ -24,8 +24,7 @@ std::string target_argument(const TargetSpec& target) {
                      accuracy           ? "accuracy"
                      : target.as_return ? "return"
                                         : "loss",
-                     whose[static_cast<std::size_t>(target.whose)],
-                     target.asked(),
+                     whose[static_cast<std::size_t>(target.whose)], target.asked(),
                      target.in_a_row == 1 ? "" : fmt::format(" for {}", target.in_a_row));
 }
 

@@ -113,8 +113,7 @@ class TopologyReader : Readers {
       const ScheduleSpec& s = *fleet_.schedule;
       const std::unique_ptr<MixingSchedule> rounds = make_schedule(s, fleet_.trainers());
       if (const std::string why = disconnection(rounds->topology(to_string(s))); !why.empty())
-        source_.error(at,
-                      why,
+        source_.error(at, why,
                       is_file(s) ? "the edges of all rounds together must connect all peers"
                                  : "another seed, or more shifts to draw from (m)");
       if (s.topology.is_file())
@@ -139,8 +138,7 @@ class TopologyReader : Readers {
           at,
           fmt::format("{} divides what a peer holds evenly among itself and who hears it, and W_{} "
                       "of this file does not: it would average by other weights",
-                      row->kind,
-                      k),
+                      row->kind, k),
           "take `d-psgd`, or give each W_ij 1 / (1 + the peers that receive from j)");
     }
   }
@@ -174,9 +172,7 @@ class TopologyReader : Readers {
     };
     switch (row.kind) {
       case GraphParameter::Kind::count:
-        return wrap(read_count(source_,
-                               value,
-                               static_cast<std::uint64_t>(row.least),
+        return wrap(read_count(source_, value, static_cast<std::uint64_t>(row.least),
                                static_cast<std::uint64_t>(row.most)));
       case GraphParameter::Kind::number:
         return wrap(read_fraction(source_, value));
@@ -239,8 +235,7 @@ class TopologyReader : Readers {
       check_algorithm(source_, root_, fleet_, &w);
     } catch (const std::exception& e) {
       source_.error(
-          at,
-          e.what(),
+          at, e.what(),
           directed ? "`algorithm: sgp` with `weights: push-sum` takes any directed graph" : "");
     }
   }
@@ -252,8 +247,7 @@ class TopologyReader : Readers {
         return w.row(i).weight_of(j) == 0 && w.row(j).weight_of(i) == 0;
       });
     if (const std::string why = disconnection(t); !why.empty())
-      source_.error(at,
-                    "without its edges of weight 0, " + why,
+      source_.error(at, "without its edges of weight 0, " + why,
                     "give at least one edge between any two parts a weight");
   }
 
@@ -266,8 +260,7 @@ class TopologyReader : Readers {
     notices_->push_back(
         fmt::format("weights {} with order lian: stable only for learning rates below {:.3g} / L "
                     "(L: the loss's curvature); order atc has no such limit",
-                    rule->name,
-                    1 + spectrum(w).lambda_n.value_or(0)));
+                    rule->name, 1 + spectrum(w).lambda_n.value_or(0)));
   }
 
   const Value& root_;

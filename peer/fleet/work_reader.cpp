@@ -76,9 +76,7 @@ void WorkReader::share_batches(Fleet& fleet, std::vector<std::string>* notices) 
         *auto_batch_,
         fmt::format("batches of {} on average leave the slowest peer (speed {} of {}) without a "
                     "sample",
-                    mean_batch_,
-                    least,
-                    most),
+                    mean_batch_, least, most),
         "raise `mean`, as in `batch: { kind: auto, mean: 256 }`, or leave that peer out");
   }
   for (PeerId i = 0; i < fleet.size(); ++i) fleet.peers[i].batch = (*batches)[i];
@@ -117,8 +115,7 @@ void WorkReader::share_local_steps(Fleet& fleet, std::vector<std::string>* notic
     notices->push_back(
         fmt::format("train.local_steps is auto and all peers are about as fast: {} step{} each; "
                     "`grapevine bench speeds` measures the speeds",
-                    mean,
-                    mean == 1 ? "" : "s"));
+                    mean, mean == 1 ? "" : "s"));
   }
 }
 

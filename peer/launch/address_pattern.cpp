@@ -40,10 +40,7 @@ std::vector<PeerAddress> AddressPattern::addresses(PeerId peers) const {
   if (!own_machines() && port + std::uint64_t{peers} - 1 > most)
     throw std::invalid_argument(
         fmt::format("--at {}: {} peers on one machine need the ports up to {}, and the last is {}",
-                    text,
-                    peers,
-                    port + std::uint64_t{peers} - 1,
-                    most));
+                    text, peers, port + std::uint64_t{peers} - 1, most));
   std::vector<PeerAddress> all;
   for (PeerId i = 0; i < peers; ++i) {
     const std::string name = host_of(i);
@@ -68,8 +65,7 @@ AddressPattern parse_address_pattern(const std::string& text) {
     throw std::invalid_argument(
         fmt::format("--at {}: {}\nhelp:  HOST:PORT, with {{id}} for the peer's number where each "
                     "has a host of its own, such as fleet-{{id}}.fleet:27000",
-                    printable(text, 100),
-                    wrong.what()));
+                    printable(text, 100), wrong.what()));
   }
 }
 

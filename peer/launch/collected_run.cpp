@@ -25,8 +25,8 @@ std::optional<PeerId> peer_of(const fs::path& folder) {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), peer);
   if (error != std::errc{} || end != name.data() + name.size()) return {};
   if (name == fmt::format("{:03}", peer)) return peer;
-  throw std::runtime_error(fmt::format(
-      "{}: the folder of peer {} is called {:03}", printable(folder.string(), 200), peer, peer));
+  throw std::runtime_error(fmt::format("{}: the folder of peer {} is called {:03}",
+                                       printable(folder.string(), 200), peer, peer));
 }
 
 /// Returns the folders of peers by number; symbolic links are skipped.
@@ -46,12 +46,8 @@ void check_alike(const CollectedPeers& peers, const StoredReports& next, const s
   if (first.digest == next.whose.digest && first.peers == next.whose.peers) return;
   throw std::runtime_error(
       fmt::format("{} is of another fleet (digest {}, of {} peers) than peer {} (digest {}, of {})",
-                  path,
-                  printable(next.whose.digest, 32),
-                  next.whose.peers,
-                  peers.begin()->first,
-                  printable(first.digest, 32),
-                  first.peers));
+                  path, printable(next.whose.digest, 32), next.whose.peers, peers.begin()->first,
+                  printable(first.digest, 32), first.peers));
 }
 
 /// Moment of an evaluation: the period of the clock, or else the round.
@@ -95,10 +91,7 @@ Report load_checked(const KeptReport& kept, const Assembly& fleet) {
   const std::size_t floats = report.model->floats().size();
   if (can_be_of(fleet.fleet, fleet.dimension, report)) return report;
   throw std::runtime_error(fmt::format("{}: {} numbers from {} on, and the model has {}",
-                                       kept.model,
-                                       floats,
-                                       report.holds.begin,
-                                       fleet.dimension));
+                                       kept.model, floats, report.holds.begin, fleet.dimension));
 }
 
 /// Waits until the evaluator has answered for the models up to now, so that they can be freed.
@@ -121,10 +114,8 @@ CollectedPeers read_peers(const std::string& folder) {
     StoredReports stored = read_reports(path.string());
     check_alike(peers, stored, path.string());
     if (stored.whose.peer != peer || peer >= stored.whose.peers)
-      throw std::runtime_error(fmt::format("{} holds what peer {} of {} left",
-                                           path.string(),
-                                           stored.whose.peer,
-                                           stored.whose.peers));
+      throw std::runtime_error(fmt::format("{} holds what peer {} of {} left", path.string(),
+                                           stored.whose.peer, stored.whose.peers));
     peers.emplace(peer, std::move(stored));
   }
   return peers;

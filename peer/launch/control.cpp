@@ -65,10 +65,8 @@ Progress parse_progress(const JsonValue& json) {
                 .staleness = json_integer<Round>(json, "staleness"),
                 .queue = json_integer<std::size_t>(json, "queue")};
   for (const JsonValue& wait : json_member(json, "waits").items)
-    says.waits.push_back({json_integer<PeerId>(wait, "peer"),
-                          parse_length(wait, "late_ns"),
-                          parse_length(wait, "wire_ns"),
-                          parse_length(wait, "longest_ns")});
+    says.waits.push_back({json_integer<PeerId>(wait, "peer"), parse_length(wait, "late_ns"),
+                          parse_length(wait, "wire_ns"), parse_length(wait, "longest_ns")});
   return says;
 }
 
@@ -101,8 +99,7 @@ Reported parse_report(const JsonValue& json) {
     r.clipped.push_back({json_integer<PeerId>(row, "of"),
                          json_integer<std::uint64_t>(row, "exchanges"),
                          json_integer<std::uint64_t>(row, "far"),
-                         json_integer<std::uint64_t>(row, "still"),
-                         json_number(row, "steps")});
+                         json_integer<std::uint64_t>(row, "still"), json_number(row, "steps")});
   for (const JsonValue& row : json_member(json, "edges").items)
     r.edges.push_back({json_integer<PeerId>(row, "with"),
                        {json_integer<std::uint64_t>(row, "exchange")},
@@ -117,8 +114,7 @@ Reported parse_report(const JsonValue& json) {
                            .usual = parse_length(*ahead, "usual_ns")};
   if (const JsonValue* silent = json.find("silent"))
     for (const JsonValue& row : silent->items)
-      r.silent.push_back({json_integer<PeerId>(row, "with"),
-                          json_integer<Round>(row, "since"),
+      r.silent.push_back({json_integer<PeerId>(row, "with"), json_integer<Round>(row, "since"),
                           json_integer<Round>(row, "rounds")});
   if (const JsonValue* of = json.find("experience"))
     r.experience = ExperienceFigures{.frames = json_integer<std::uint64_t>(*of, "frames"),
@@ -140,10 +136,8 @@ Measured parse_measured(const JsonValue& json) {
 Addresses parse_addresses(const JsonValue& json) {
   Addresses says;
   for (const JsonValue& row : json_member(json, "addresses").items) {
-    says.list.push_back({json_integer<PeerId>(row, "peer"),
-                         json_text(row, "host"),
-                         json_integer<std::uint16_t>(row, "port"),
-                         json_boolean(row, "reversed")});
+    says.list.push_back({json_integer<PeerId>(row, "peer"), json_text(row, "host"),
+                         json_integer<std::uint16_t>(row, "port"), json_boolean(row, "reversed")});
   }
   if (const JsonValue* token = json.find("token")) says.token = token->text;
   return says;
@@ -225,12 +219,9 @@ std::string line(const Progress& says) {
                          {"late_ns", wait.late.count()},
                          {"wire_ns", wait.wire.count()},
                          {"longest_ns", wait.longest.count()}});
-  return Json{{"event", "progress"},
-              {"round", says.round},
-              {"spent_ns", spent_in_ns(says.spent)},
-              {"waits", waits},
-              {"staleness", says.staleness},
-              {"queue", says.queue}}
+  return Json{
+      {"event", "progress"}, {"round", says.round},         {"spent_ns", spent_in_ns(says.spent)},
+      {"waits", waits},      {"staleness", says.staleness}, {"queue", says.queue}}
       .dump();
 }
 std::string line(const Reported& says) {

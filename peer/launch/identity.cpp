@@ -62,8 +62,8 @@ std::optional<EngineIdentity> engine_identity(const Variables& variable) {
     if (value == nullptr || (only_with != nullptr && variable(only_with) == nullptr)) continue;
     const std::optional<PeerId> id = number_in(value);
     if (!id)
-      throw std::runtime_error(fmt::format(
-          "{}={} is no number of a peer; give --id instead", name, printable(value, 40)));
+      throw std::runtime_error(fmt::format("{}={} is no number of a peer; give --id instead", name,
+                                           printable(value, 40)));
     return EngineIdentity{.id = *id, .variable = name};
   }
   return pod_ordinal(variable);

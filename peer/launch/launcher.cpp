@@ -45,8 +45,7 @@ std::string Launcher::aim_text() const {
   if (observer_.target_reached())
     return fmt::format("the target is reached in round {}: stopping", round);
   return fmt::format("no better evaluation in the last {}, by round {}: stopping",
-                     fleet_.fleet.stop.patience,
-                     round);
+                     fleet_.fleet.stop.patience, round);
 }
 
 /// Stops the run after peer `by` has died or is stuck, because a collective needs every peer. A
@@ -309,8 +308,7 @@ void Launcher::hear(PeerId id) {
   };
   const bool has_ended = gv::hear(
       *slot.process,
-      [&](const std::string& line) { handle_message(id, control::parse_peer(line)); },
-      log);
+      [&](const std::string& line) { handle_message(id, control::parse_peer(line)); }, log);
   keep_pid(id);
   if (has_ended) ended(id);
 }
@@ -365,10 +363,10 @@ bool Launcher::receive_model(PeerId id, Report& report) {
   if (slots_[id].refused) return false;
   if (report.model && report.peer == id && can_be_of(fleet_.fleet, fleet_.dimension, report))
     return true;
-  refuse(id,
-         report.model ? "its report is of no part of the fleet's model"
-                      : "the vector of its report has not come or is longer than the model: did "
-                        "its program close descriptor 3?");
+  refuse(id, report.model
+                 ? "its report is of no part of the fleet's model"
+                 : "the vector of its report has not come or is longer than the model: did "
+                   "its program close descriptor 3?");
   return false;
 }
 

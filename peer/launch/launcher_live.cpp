@@ -158,9 +158,7 @@ void Launcher::tell_no_space(PeerId id, const std::string& what) {
   screen_.on_note(
       fmt::format("warning: no space on the disk of {}: training continues, and what it "
                   "cannot write is left out; peer {}: {}",
-                  host,
-                  id,
-                  printable(what, most_shown)));
+                  host, id, printable(what, most_shown)));
 }
 
 /// Orders a record of the same rounds from every peer, so that one timeline shows which peer waited
@@ -242,9 +240,7 @@ void Launcher::inject(const Injection& injection) {
       break;
     case Injection::Kind::cut:
       screen_.on_note(fmt::format("faults.inject: peers {} and {} are cut off for {} s",
-                                  injection.peer,
-                                  injection.other,
-                                  length));
+                                  injection.peer, injection.other, length));
       for (const auto& [peer, other] :
            {std::pair{injection.peer, injection.other}, std::pair{injection.other, injection.peer}})
         if (slots_[peer].process->running())
@@ -256,8 +252,7 @@ void Launcher::inject(const Injection& injection) {
 /// Notes that the peer is not restarted: its neighbours would refuse every new process.
 void Launcher::say_not_restarted(PeerId id) {
   screen_.on_note(fmt::format(
-      "peer {} is not started again: {} cannot replace a peer that has died{}",
-      id,
+      "peer {} is not started again: {} cannot replace a peer that has died{}", id,
       fleet_.algorithm->kind,
       fleet_.fleet.checkpoint.every ? " (run --resume continues from the checkpoints)" : ""));
 }
@@ -309,13 +304,8 @@ void Launcher::ended_after_goodbye(PeerId id) {
   const std::string ending = slot.process->ending();
   const bool failed = ending.starts_with("exit ") && ending != "exit 0";
   if (!fleet_.fleet.program || !failed || signals_.code() != 0) return;
-  lost_.push_back({id,
-                   slot.process->pid(),
-                   slot.round,
-                   ending,
-                   slot.last_words,
-                   slot.folder + "/stderr.log",
-                   false});
+  lost_.push_back({id, slot.process->pid(), slot.round, ending, slot.last_words,
+                   slot.folder + "/stderr.log", false});
   screen_.on_lost(lost_.back());
   failed_after_goodbye_ = true;
 }
@@ -324,13 +314,8 @@ void Launcher::ended(PeerId id) {
   const Slot& slot = slots_[id];
   if (slot.finished) return ended_after_goodbye(id);
   const bool unexpected = !stopping_;
-  lost_.push_back({id,
-                   slot.process->pid(),
-                   slot.round,
-                   slot.process->ending(),
-                   slot.last_words,
-                   slot.folder + "/stderr.log",
-                   restart_later(id)});
+  lost_.push_back({id, slot.process->pid(), slot.round, slot.process->ending(), slot.last_words,
+                   slot.folder + "/stderr.log", restart_later(id)});
   if (unexpected) screen_.on_lost(lost_.back());
   if (unexpected && phase_ != Phase::training) {
     failed_to_start_ = true;
@@ -339,8 +324,7 @@ void Launcher::ended(PeerId id) {
   const std::size_t left = slots_.size() - gone();
   if (!stopping_ && left < fleet_.fleet.faults.min_peers) {
     too_few_ = true;
-    screen_.on_note(fmt::format("{} peers are left and faults.min_peers is {}: stopping",
-                                left,
+    screen_.on_note(fmt::format("{} peers are left and faults.min_peers is {}: stopping", left,
                                 fleet_.fleet.faults.min_peers));
     stop_all();
   }

@@ -69,12 +69,7 @@ void check_own_address(const Assembly& fleet,
       "{}'s address `{}` is {} on this machine, which only {} itself can reach, and peer {} lives "
       "on another one ({})\nhelp:  does /etc/hosts map its name to that? Give the address of its "
       "network card as `address`",
-      host,
-      printable(own, 100),
-      number,
-      host,
-      *far,
-      place_of_address(fleet.fleet, host)));
+      host, printable(own, 100), number, host, *far, place_of_address(fleet.fleet, host)));
 }
 
 /// Milliseconds after which a peer without a launcher is ended: its report has no reader.
@@ -124,14 +119,13 @@ std::string waiting_text(const Assembly& fleet,
   for (const PeerAddress& address : addresses) {
     if (std::ranges::find(links, address.peer) == links.end()) continue;
     if (names.size() < most_named)
-      names.push_back(fmt::format("peer {} at {}",
-                                  address.peer,
+      names.push_back(fmt::format("peer {} at {}", address.peer,
                                   host_port_text(printable(address.host, 100), address.port)));
   }
   if (links.size() > names.size())
     names.push_back(fmt::format("{} more", links.size() - names.size()));
-  return fmt::format(
-      "waits up to {} for {}", seconds_text(in_seconds(patience)), fmt::join(names, ", "));
+  return fmt::format("waits up to {} for {}", seconds_text(in_seconds(patience)),
+                     fmt::join(names, ", "));
 }
 
 /// Warns if the run is in plaintext, or if the peer runs as root and other machines reach it.

@@ -37,12 +37,8 @@ void append(const std::string& path, const std::string& line) {
 }
 
 std::string header(const ReportsOf& whose) {
-  return Json{{"event", "peer"},
-              {"schema", schema},
-              {"digest", whose.digest},
-              {"peer", whose.peer},
-              {"peers", whose.peers},
-              {"file", whose.file},
+  return Json{{"event", "peer"},    {"schema", schema},     {"digest", whose.digest},
+              {"peer", whose.peer}, {"peers", whose.peers}, {"file", whose.file},
               {"sets", whose.sets}}
       .dump();
 }
@@ -143,8 +139,8 @@ Report load(const KeptReport& kept, std::size_t most_bytes) {
   std::ifstream in(kept.model, std::ios::binary | std::ios::ate);
   const auto size = in ? static_cast<std::size_t>(in.tellg()) : 0;
   if (!in || size > most_bytes || size % sizeof(float) != 0)  // 0 bytes: serves samples only
-    throw std::runtime_error(fmt::format(
-        "{}: {} bytes, and a model of this fleet has up to {}", kept.model, size, most_bytes));
+    throw std::runtime_error(fmt::format("{}: {} bytes, and a model of this fleet has up to {}",
+                                         kept.model, size, most_bytes));
   const auto buffer = std::make_shared<Buffer>(size);
   in.seekg(0);
   in.read(reinterpret_cast<char*>(buffer->data()), static_cast<std::streamsize>(size));

@@ -67,10 +67,7 @@ std::vector<PeerSpeed> measure_speeds(const Assembly& fleet,
                                       const PeerSpeedOptions& options) {
   std::vector<Said> said(fleet.fleet.trainers());
   MeasuringPeers peers(
-      fleet.fleet.trainers(),
-      {"--measure", fmt::format("{}", options.seconds)},
-      places,
-      options,
+      fleet.fleet.trainers(), {"--measure", fmt::format("{}", options.seconds)}, places, options,
       [&](PeerId id, const std::string& line) { handle_line(line, id, fleet.fleet, said[id]); });
   peers.wait_for("reading data and model", [&](PeerId id) { return said[id].ready; });
   peers.tell(control::line(control::Measure{}));
@@ -116,8 +113,7 @@ void MeasuringPeers::wait_for(const std::string& what, const std::function<bool(
     for (const PeerId id : all)
       if (hear_peer(id) && !done(id))
         throw std::runtime_error(
-            fmt::format("peer {} did not measure: {} ({})",
-                        id,
+            fmt::format("peer {} did not measure: {} ({})", id,
                         peers_[id].last_words.empty() ? "no word" : peers_[id].last_words,
                         peers_[id].process->ending()));
     options_.on_progress(
@@ -138,8 +134,7 @@ void MeasuringPeers::wait() {
 bool MeasuringPeers::hear_peer(PeerId id) {
   Peer& peer = peers_[id];
   return hear(
-      *peer.process,
-      [&](const std::string& line) { handle_line_(id, line); },
+      *peer.process, [&](const std::string& line) { handle_line_(id, line); },
       [&](const std::string& line) { peer.last_words = printable(line, 300); });
 }
 

@@ -138,13 +138,8 @@ Spawned::Spawned(const std::vector<std::string>& argv) {
   if (pid_ < 0)
     throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (pid_ == 0) {
-    become(words.data(),
-           parent,
-           in.read.get(),
-           out.write.get(),
-           err.write.get(),
-           vectors_pair.write.get(),
-           failure.write.get());
+    become(words.data(), parent, in.read.get(), out.write.get(), err.write.get(),
+           vectors_pair.write.get(), failure.write.get());
   }
   failure.write.close();
   int error = 0;
@@ -279,8 +274,7 @@ void need_open_files(std::uint64_t count) {
   throw std::runtime_error(fmt::format(
       "a process of this fleet needs {} open files, and {} are allowed here\nhelp:  raise the "
       "limit (`ulimit -Hn`, LimitNOFILE of systemd), or put fewer peers on this machine",
-      count,
-      limit.rlim_max));
+      count, limit.rlim_max));
 }
 
 void reset_inherited() {

@@ -24,12 +24,8 @@ namespace {
 constexpr const char* arguments_name = "run.json";
 
 CheckpointStore store_of(const Assembly& fleet, const RunFolder& folder, Disk& disk, PeerId i) {
-  return {disk,
-          folder.peer(i) + "/checkpoints",
-          fleet.fleet.digest,
-          fleet.model_digest,
-          i,
-          fleet.fleet.checkpoint.keep};
+  return {disk, folder.peer(i) + "/checkpoints", fleet.fleet.digest, fleet.model_digest,
+          i,    fleet.fleet.checkpoint.keep};
 }
 
 /// Returns whether the resumed run repeats this evaluation, or an uninterrupted run would not have
@@ -162,8 +158,7 @@ std::vector<std::byte> joined(Bytes model, Bytes batches, Bytes memory, const Co
       "another graph\nhelp:  take a method that keeps nothing but the model, such as d-psgd; or go "
       "on with the same peers and graph for more rounds; or start a new run from what was saved: "
       "model.start",
-      was.fleet.algorithm,
-      names));
+      was.fleet.algorithm, names));
 }
 
 /// Returns the first name in the memory, as in "`tracker`".
@@ -205,8 +200,8 @@ Round newest_common_round(const Assembly& fleet, const RunFolder& folder) {
     if (const Verdict wrong = folder_objection(folder.peer(i)); !wrong.empty())
       throw std::runtime_error(wrong);
     const std::vector<Round> rounds = store_of(fleet, folder, disk, i).rounds();
-    each += fmt::format(
-        "\n  peer {}: {}", i, rounds.empty() ? "none" : fmt::format("{}", fmt::join(rounds, ", ")));
+    each += fmt::format("\n  peer {}: {}", i,
+                        rounds.empty() ? "none" : fmt::format("{}", fmt::join(rounds, ", ")));
     std::vector<Round> both;
     std::ranges::set_intersection(common, rounds, std::back_inserter(both));
     common = i == 0 ? rounds : both;
@@ -217,8 +212,7 @@ Round newest_common_round(const Assembly& fleet, const RunFolder& folder) {
   throw std::runtime_error(
       fmt::format("{}: there is no round of which every peer has a valid checkpoint; set "
                   "checkpoint.every in the fleet file before a run. There are:{}",
-                  folder.path(),
-                  each));
+                  folder.path(), each));
 }
 
 std::vector<Checkpoint> checkpoints_of(const Assembly& fleet,
@@ -300,8 +294,7 @@ std::string growth_objection(const Assembly& was,
     return fmt::format(
         "a fleet of {} peers resumes as {}: a model would be lost\nhelp:  a fleet may only grow; "
         "a peer that is to leave ends by itself (`stop`)",
-        old,
-        now);
+        old, now);
   if (same_graph(was, is)) return "";
   if (was.fleet.trainers() != old || is.fleet.trainers() != now)
     return "a fleet with servers does not grow: each server holds a part of the model, by its "

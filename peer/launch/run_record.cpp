@@ -142,9 +142,7 @@ void end_run(const Assembly& fleet,
              std::span<const float> x,
              const std::string& summary,
              const std::string& version) {
-  save_model(folder.file("model.safetensors"),
-             fleet,
-             x,
+  save_model(folder.file("model.safetensors"), fleet, x,
              {.rounds = observer.best() ? observer.best()->round : observer.summary()->round,
               .version = version});
   end_unsaved(folder, summary);

@@ -25,8 +25,7 @@ namespace fs = std::filesystem;
   throw std::runtime_error(
       fmt::format("cannot make the run folder {}: {} (set output.dir in the fleet file, or give "
                   "--set output.dir=PATH)",
-                  path,
-                  why));
+                  path, why));
 }
 
 void make_folder(const fs::path& path) {

@@ -125,21 +125,16 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<Progr
   else
     load_parts(only);
   if (dimension > most_parameters)
-    refuse(fleet,
-           "model",
+    refuse(fleet, "model",
            fmt::format("{} parameters, and {} are the most: 200 GB of each vector of a peer",
-                       dimension,
-                       most_parameters));
+                       dimension, most_parameters));
   if (const std::string why = objection_to(channels(0)); !why.empty())
     refuse(fleet, "algorithm", why);
   load_start();
   if (fleet.servers > dimension)
-    refuse(fleet,
-           "algorithm",
+    refuse(fleet, "algorithm",
            fmt::format("{} servers for a model of {} parameters: take `servers: {}` at most",
-                       fleet.servers,
-                       dimension,
-                       dimension));
+                       fleet.servers, dimension, dimension));
   check_peer_weights(*this);
   check_shares(*this);
   check_clip_norm(*this);
@@ -159,8 +154,8 @@ void Assembly::load_parts(std::optional<PeerId> only) {
     validation = std::move(loaded.validation);
     partition = std::move(loaded.partition);
     if (!data.train && !fleet.agent && fleet.data.quadratic.dimension > 0)
-      optimum_ = quadratic_optimum(
-          fleet.data.quadratic, fleet.trainers(), Rng(fleet.seed).derive("quadratic"));
+      optimum_ = quadratic_optimum(fleet.data.quadratic, fleet.trainers(),
+                                   Rng(fleet.seed).derive("quadratic"));
     const std::unique_ptr<Objective> first = whole_objective(0);
     parameters = first->parameters();
     dimension = first->size();
@@ -184,8 +179,7 @@ void Assembly::take_program(ProgramModel model) {
   program_flops_ = model.gradient_flops;
   dimension = gv::size_of(parameters);
   if (!start.empty() && start.size() != dimension)
-    refuse(fleet,
-           "program",
+    refuse(fleet, "program",
            fmt::format("a start of {} values for {} parameters", start.size(), dimension));
   if (samples_of_program(fleet) == 0) return;
   try {
@@ -198,8 +192,7 @@ void Assembly::take_program(ProgramModel model) {
 void Assembly::count_rounds() {
   const std::uint32_t own = data.train ? data.train->rows : samples_of_program(fleet);
   if (trains_elsewhere_ && own == 0 && (fleet.stop.epochs || fleet.evaluate_every_epochs))
-    refuse(fleet,
-           "data",
+    refuse(fleet, "data",
            "the length of an epoch is unknown: give `data: { samples: N }`, or write `stop` and "
            "`evaluate.every` in rounds");
   const double epoch = rounds_per_epoch(fleet, *setup, std::max(1U, own));
@@ -214,8 +207,7 @@ void Assembly::count_rounds() {
   const std::string& kind = optimizer_.schedule.kind;
   if (endless && (kind == "linear" || kind == "cosine" || kind == "lian")) {
     refuse(
-        fleet,
-        "train.optimizer.schedule",
+        fleet, "train.optimizer.schedule",
         fmt::format("schedule `{}` needs to know the end: give stop.rounds or stop.epochs", kind));
   }
 }
@@ -263,10 +255,9 @@ void Assembly::take_push_weights() {
     return w ? w->row(i).receivers : rows_[i].receivers;
   };
   const auto overlap = setup->settings.find("overlap");
-  push_weights_ =
-      least_weights(fleet.models(),
-                    overlap == setup->settings.end() ? 0 : static_cast<Round>(overlap->second),
-                    receivers);
+  push_weights_ = least_weights(
+      fleet.models(), overlap == setup->settings.end() ? 0 : static_cast<Round>(overlap->second),
+      receivers);
 }
 
 /// Peers have equal shares until their samples are counted.

@@ -159,16 +159,14 @@ void check_peer_devices(const Assembly& of) {
 /// Refuses training by peers other than the programs, and our training options if programs train.
 void Assembly::check_program() const {
   if (!trains_elsewhere_ && fleet.program)
-    refuse(fleet,
-           "program",
+    refuse(fleet, "program",
            "its gradients are the program's: `grapevine run` starts it, and `grapevine plan` says "
            "how long it takes");
   if (!trains_elsewhere_) return;
   if (const std::string why = objection_to_program(*algorithm, *setup); !why.empty())
     refuse(fleet, "algorithm", why);
   if (fleet.optimizer.clip_norm > 0)
-    refuse(fleet,
-           "train.optimizer.clip_norm",
+    refuse(fleet, "train.optimizer.clip_norm",
            "the gradients are the program's, which shortens them itself: leave it out");
 }
 
@@ -177,22 +175,17 @@ void Assembly::check_cuts() const {
   for (const Injection& injection : fleet.faults.inject) {
     if (injection.kind != Injection::Kind::cut) continue;
     if (std::ranges::binary_search(links_of(plan(injection.peer)), injection.other)) continue;
-    refuse(fleet,
-           "faults.inject",
-           fmt::format("peers {} and {} are not linked: there is nothing to cut",
-                       injection.peer,
+    refuse(fleet, "faults.inject",
+           fmt::format("peers {} and {} are not linked: there is nothing to cut", injection.peer,
                        injection.other));
   }
 }
 
 void Assembly::check_samples() const {
   if (fleet.data_servers > fleet.trainers())
-    refuse(fleet,
-           "data.servers",
+    refuse(fleet, "data.servers",
            fmt::format("{} servers for {} peers that train: take `servers: {}` at most",
-                       fleet.data_servers,
-                       fleet.trainers(),
-                       fleet.trainers()));
+                       fleet.data_servers, fleet.trainers(), fleet.trainers()));
 }
 
 /// Refuses options that depend on the number of other peers' samples, if a peer knows only its own.
@@ -206,8 +199,7 @@ void Assembly::check_own_tables() const {
   if (fleet.evaluate_every_epochs)
     refuse(fleet, "evaluate.every", fmt::format("{}: write it in rounds, or as a time", why));
   if (algorithm->kind == "fedavg" && aggregate_of(*setup) == Aggregate::mean)
-    refuse(fleet,
-           "algorithm",
+    refuse(fleet, "algorithm",
            fmt::format("fedavg weighs peers by their samples, and {}: take `local-sgd`, or another "
                        "`aggregate`, which counts all alike",
                        why));
@@ -216,8 +208,7 @@ void Assembly::check_own_tables() const {
 void Assembly::check_flows() const {
   if (topology.directed && algorithm->undirected)
     refuse(
-        fleet,
-        "algorithm",
+        fleet, "algorithm",
         fmt::format("{} takes what models jump by after a cut for steps, which cancel only where "
                     "edges carry both ways, and this topology is directed: take an undirected "
                     "one, such as `ring`, or `d-psgd`",
@@ -226,8 +217,7 @@ void Assembly::check_flows() const {
   if ((traffic.plain() && !traffic.robust) || !topology.directed) return;
   std::string what = fleet.codec ? "a codec" : fleet.algorithm;
   if (traffic.robust) what = "clipping";
-  refuse(fleet,
-         traffic.robust ? "robust.clip" : "algorithm",
+  refuse(fleet, traffic.robust ? "robust.clip" : "algorithm",
          fmt::format("{} moves what both ends of an edge have sent each other, and this topology "
                      "is directed: take an undirected one, such as `ring`",
                      what));
@@ -244,8 +234,7 @@ void Assembly::check_attackers() const {
   if (algorithm->mixes && algorithm->synchronous && algorithm->channels == nullptr && models &&
       !topology.directed)
     return;
-  refuse(fleet,
-         "attackers",
+  refuse(fleet, "attackers",
          fmt::format("{} attacks the averaging of models on undirected graphs: take "
                      "`clipped-gossip` or `d-psgd`, or a `kind` that is about gradients, such as "
                      "`gradient-scale`",

@@ -16,15 +16,11 @@ std::vector<PeerId> copies_of(const ParallelSpec& spec) {
 
 std::string schedule_text(const ParallelSpec& spec) {
   if (spec.schedule == ParallelSpec::Schedule::pipedream)
-    return fmt::format("{}{} {} step{} old",
-                       name_of(spec.schedule),
+    return fmt::format("{}{} {} step{} old", name_of(spec.schedule),
                        spec.vertical_sync ? " with vertical sync, weights" : ", weights up to",
-                       spec.stages - 1,
-                       spec.stages == 2 ? "" : "s");
-  return fmt::format("{} microbatch{}, ahead {}",
-                     spec.microbatches,
-                     spec.microbatches == 1 ? "" : "es",
-                     ahead_text(spec.ahead));
+                       spec.stages - 1, spec.stages == 2 ? "" : "s");
+  return fmt::format("{} microbatch{}, ahead {}", spec.microbatches,
+                     spec.microbatches == 1 ? "" : "es", ahead_text(spec.ahead));
 }
 
 /// Describes the part of a member, and the values it exchanges with the other members.
@@ -50,12 +46,7 @@ std::string members_text(const Assembly& fleet) {
   return fmt::format(
       "       {} members of each stage divide {} of {} layers: at most {} of {} "
       "parameters each,\n       and {} a round that members exchange\n",
-      spec.tensor,
-      divided,
-      pieces,
-      most,
-      fleet.dimension,
-      bytes_text(bytes));
+      spec.tensor, divided, pieces, most, fleet.dimension, bytes_text(bytes));
 }
 
 }  // namespace
@@ -77,19 +68,13 @@ std::string chains_text(const Assembly& fleet) {
   const std::vector<PeerId> copies = copies_of(spec);
   std::vector<std::string> stages;
   for (PeerId s = 0; s < spec.stages; ++s) {
-    stages.push_back(fmt::format("{} ({}){}",
-                                 names[s],
-                                 fleet.division->range(s).count,
+    stages.push_back(fmt::format("{} ({}){}", names[s], fleet.division->range(s).count,
                                  copies[s] > 1 ? fmt::format(" x {}", copies[s]) : ""));
   }
   return fmt::format(
       "chains {} of {} stage{}, {}{}\n       stages begin with (and have parameters): {}\n{}",
-      fleet.fleet.models(),
-      spec.stages,
-      spec.stages == 1 ? "" : "s",
-      schedule_text(spec),
-      spec.recompute ? ", computed once more on the way back" : "",
-      fmt::join(stages, " | "),
+      fleet.fleet.models(), spec.stages, spec.stages == 1 ? "" : "s", schedule_text(spec),
+      spec.recompute ? ", computed once more on the way back" : "", fmt::join(stages, " | "),
       members_text(fleet));
 }
 

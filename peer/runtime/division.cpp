@@ -15,8 +15,7 @@ namespace {
 
 NeuralNetwork network_of(const Fleet& fleet, const Dataset& train) {
   if (find_model(fleet.model.kind).network == nullptr)
-    refuse(fleet,
-           "parallel",
+    refuse(fleet, "parallel",
            fmt::format("model `{}` has no layers between which it could be divided: take `mlp`, "
                        "`lenet5`, `resnet20` or `transformer`, or leave out `parallel`",
                        fleet.model.kind));
@@ -72,13 +71,11 @@ void Division::divide_layers(const Fleet& fleet) {
     for (std::size_t k = stage.first; k < stage.end; ++k) {
       const Part whole = part(network_, all, static_cast<std::uint32_t>(k));
       if (is_divisible(whole) && rows_of(whole) % spec_.tensor != 0)
-        refuse(fleet,
-               "parallel.tensor",
-               fmt::format("layer `{}` has {} rows, which {} members cannot divide evenly: take a "
-                           "divisor of the width of every layer that is divided",
-                           k == 0 ? names().front() : all[k - 1].name,
-                           rows_of(whole),
-                           spec_.tensor));
+        refuse(
+            fleet, "parallel.tensor",
+            fmt::format("layer `{}` has {} rows, which {} members cannot divide evenly: take a "
+                        "divisor of the width of every layer that is divided",
+                        k == 0 ? names().front() : all[k - 1].name, rows_of(whole), spec_.tensor));
       const MemberPart own = part_of_member(whole, 0, spec_.tensor);
       const double flops = own.part.network.gradient_flops(1);
       work += flops;
@@ -88,8 +85,7 @@ void Division::divide_layers(const Fleet& fleet) {
                               .share = flops});
     }
     if (std::ranges::none_of(stage.pieces, &StagePiece::divided))
-      refuse(fleet,
-             "parallel.tensor",
+      refuse(fleet, "parallel.tensor",
              fmt::format(
                  "the stage that begins with `{}` has no linear layer that members can divide, "
                  "so that they would all compute the same: let it have another layer, take "

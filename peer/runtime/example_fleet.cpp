@@ -69,11 +69,7 @@ std::string text_of(const AlgorithmRow& row, const Surroundings& around) {
       "network: {{ latency: 1 ms, bandwidth: 100 Mbit }}\n"
       "stop: {{ rounds: 100 }}\n"
       "evaluate: {{ every: 20 rounds }}\n",
-      row.kind,
-      around.data,
-      around.model,
-      train_of(row, around),
-      algorithm_of(row),
+      row.kind, around.data, around.model, train_of(row, around), algorithm_of(row),
       around.topology);
 }
 

@@ -84,25 +84,22 @@ void join(PartFacts& into, const PartFacts& other, const std::string& path) {
   DataFacts& a = into.facts;
   const DataFacts& b = other.facts;
   if (a.columns.size() != b.columns.size())
-    throw std::runtime_error(fmt::format(
-        "{}: {} columns, and {} in the files before it", path, b.columns.size(), a.columns.size()));
+    throw std::runtime_error(fmt::format("{}: {} columns, and {} in the files before it", path,
+                                         b.columns.size(), a.columns.size()));
   for (std::size_t k = 0; k < a.columns.size(); ++k) {
     if (a.columns[k].name != b.columns[k].name ||
         a.columns[k].is_category() != b.columns[k].is_category())
       throw std::runtime_error(fmt::format(
           "{}: column {} has another name or type than in the files before it; name categories "
           "under `one_hot`",
-          path,
-          k + 1));
+          path, k + 1));
     pool(a.columns[k], into.values(k), b.columns[k], other.values(k));
     a.columns[k].missing += b.columns[k].missing;
     a.columns[k].levels = united(a.columns[k].levels, b.columns[k].levels);
   }
   ColumnFacts target{.name = a.target, .mean = a.target_mean, .deviation = a.target_deviation};
-  pool(target,
-       into.rows,
-       {.name = b.target, .mean = b.target_mean, .deviation = b.target_deviation},
-       other.rows);
+  pool(target, into.rows,
+       {.name = b.target, .mean = b.target_mean, .deviation = b.target_deviation}, other.rows);
   a.target_mean = target.mean;
   a.target_deviation = target.deviation;
   if (a.classes.empty()) a.target_shift = shift_of(a);

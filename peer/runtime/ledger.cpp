@@ -119,18 +119,9 @@ LedgerFile::~LedgerFile() {
 }
 
 void LedgerFile::write(const Settlement& s, std::uint64_t with_incarnation) {
-  fmt::print(file_,
-             "{} {:x} {} {:x} {} {} {:x} {:x} {:x} {:x} .\n",
-             peer_,
-             incarnation_,
-             s.with,
-             with_incarnation,
-             s.exchange.value,
-             s.part,
-             std::bit_cast<std::uint32_t>(s.weight),
-             hash_of(s.ours),
-             hash_of(s.theirs),
-             std::bit_cast<std::uint64_t>(s.bound));
+  fmt::print(file_, "{} {:x} {} {:x} {} {} {:x} {:x} {:x} {:x} .\n", peer_, incarnation_, s.with,
+             with_incarnation, s.exchange.value, s.part, std::bit_cast<std::uint32_t>(s.weight),
+             hash_of(s.ours), hash_of(s.theirs), std::bit_cast<std::uint64_t>(s.bound));
   std::fflush(file_);
 }
 
@@ -163,13 +154,10 @@ std::string ledger_gap(const Assembly& fleet) {
       "a ledger is compared with that of the other end, which needs edges that carry both ways: "
       "take an undirected graph, such as `ring`";
   if (two_way == 0)
-    return fmt::format(
-        "`faults.ledger` records nothing of {} on this directed graph: {}", row.kind, both);
-  return fmt::format("`faults.ledger` leaves out {} of {} messages a round of {}: {}",
-                     one_way,
-                     one_way + two_way,
-                     row.kind,
-                     both);
+    return fmt::format("`faults.ledger` records nothing of {} on this directed graph: {}", row.kind,
+                       both);
+  return fmt::format("`faults.ledger` leaves out {} of {} messages a round of {}: {}", one_way,
+                     one_way + two_way, row.kind, both);
 }
 
 }  // namespace gv

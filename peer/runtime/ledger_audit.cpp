@@ -78,10 +78,7 @@ class Comparison {
     finding.low = low;
     finding.high = high;
     finding.first = fmt::format("exchange {}, piece {}, in the book of peer {} ({:016x})",
-                                e.exchange.value,
-                                e.part,
-                                e.peer,
-                                e.incarnation);
+                                e.exchange.value, e.part, e.peer, e.incarnation);
   }
 
   const Ledgers& ledgers_;
@@ -97,12 +94,8 @@ LedgerAudit audit(const Ledgers& ledgers) {
 }
 
 std::string to_text(const LedgerFinding& finding) {
-  return fmt::format("peers {} and {}: {} {} {}; the first: {}",
-                     finding.low,
-                     finding.high,
-                     finding.pieces,
-                     finding.pieces == 1 ? "piece" : "pieces",
-                     finding.kind,
+  return fmt::format("peers {} and {}: {} {} {}; the first: {}", finding.low, finding.high,
+                     finding.pieces, finding.pieces == 1 ? "piece" : "pieces", finding.kind,
                      finding.first);
 }
 

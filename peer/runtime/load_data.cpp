@@ -54,8 +54,8 @@ std::vector<std::uint8_t> class_places(const std::vector<std::string>& ours,
     places.push_back(static_cast<std::uint8_t>(at - known.begin()));
   }
   if (!unknown.empty())
-    throw std::runtime_error(fmt::format(
-        "class {}, unknown to {}, whose classes are {}", list_of(unknown), who, list_of(known)));
+    throw std::runtime_error(fmt::format("class {}, unknown to {}, whose classes are {}",
+                                         list_of(unknown), who, list_of(known)));
   return places;
 }
 
@@ -88,8 +88,8 @@ std::shared_ptr<const Dataset> spelled_anew(const Dataset& set, const ModelCard&
     places[k] = static_cast<std::uint8_t>(at - known.begin());
   }
   if (!unknown.empty())
-    throw std::runtime_error(fmt::format(
-        "character {}, unknown to {}; take them out of the text", list_of(unknown), who));
+    throw std::runtime_error(fmt::format("character {}, unknown to {}; take them out of the text",
+                                         list_of(unknown), who));
   auto data = std::make_shared<Dataset>(set);
   for (std::uint8_t& token : data->tokens) token = places[token];
   data->vocabulary = known;
@@ -104,12 +104,8 @@ std::shared_ptr<const Dataset> follow(const ModelCard& card,
   const bool pictures = form_of(*set) == DataForm::pictures;
   if (pictures && set->image != card.like->image)
     throw std::runtime_error(
-        fmt::format("pictures of {} x {} pixels, and {} saw {} x {}; resize them",
-                    set->image.width,
-                    set->image.height,
-                    who,
-                    card.like->image.width,
-                    card.like->image.height));
+        fmt::format("pictures of {} x {} pixels, and {} saw {} x {}; resize them", set->image.width,
+                    set->image.height, who, card.like->image.width, card.like->image.height));
   return pictures || set->is_sparse() ? relabelled(*set, card) : set;
 }
 
@@ -132,18 +128,15 @@ void follow(const ModelCard& card, TableSpec& spec) {
       throw std::runtime_error(fmt::format(
           "the statistics of column {} are other ones than in {}; leave `standardize` out, and its "
           "own are taken",
-          list_of(names),
-          who));
+          list_of(names), who));
   }
   if (spec.standardize != facts.standardized)
-    throw std::runtime_error(fmt::format(
-        "{} was trained with `standardize: {}`; set that here", who, facts.standardized));
+    throw std::runtime_error(fmt::format("{} was trained with `standardize: {}`; set that here",
+                                         who, facts.standardized));
   if (!spec.target.empty() && spec.target != facts.target)
     throw std::runtime_error(
         fmt::format("the target is {}, and of {} it is {}; call the columns alike",
-                    shown(spec.target),
-                    who,
-                    shown(facts.target)));
+                    shown(spec.target), who, shown(facts.target)));
   spec.given = card.like->facts;
   spec.given_by = who;
 }
@@ -180,9 +173,7 @@ LoadedData load_parts(const Fleet& fleet, const TableSpec& table, const Rng& rng
       throw std::runtime_error(fmt::format(
           "{} and {} are no parts of one table: {}; say them with `standardize: {{ file: "
           "stats.yaml }}`, which `grapevine data FILE --write` makes of a whole table",
-          fleet.data.table_file(0),
-          spec.file,
-          why));
+          fleet.data.table_file(0), spec.file, why));
     append(train->floats, own.train->floats);
     append(train->labels, own.train->labels);
     append(train->targets, own.train->targets);
@@ -226,9 +217,7 @@ LoadedData load_data(const Fleet& fleet, std::optional<PeerId> only) {
       loaded.sets = following(*card, loaded.sets);
     }
     if (loaded.sets.train)
-      loaded.partition = partition(*loaded.sets.train,
-                                   fleet.models(),
-                                   fleet.data.partition,
+      loaded.partition = partition(*loaded.sets.train, fleet.models(), fleet.data.partition,
                                    Rng(fleet.seed).derive("partition"));
   }
   loaded.sets.train = with_class_weights(fleet.class_weights, std::move(loaded.sets.train));

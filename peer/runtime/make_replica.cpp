@@ -39,8 +39,7 @@ AmongPeers among_peers(const Fleet& fleet, PeerId i) {
 Device device_of(const Fleet& fleet, PeerId i) {
   const std::string& word = fleet.peers.at(i).device;
   if (word == "cpu") return {};
-  return choose_device(word,
-                       among_peers(fleet, i),
+  return choose_device(word, among_peers(fleet, i),
                        {.devices = cuda_status().devices.size(), .cores = usable_cores().count()});
 }
 
@@ -51,8 +50,7 @@ Device choose_device(const std::string& word, const AmongPeers& among, const Mac
     throw std::runtime_error(
         fmt::format("device `{}`: {}\nhelp:  write `device: cpu` or `auto`, or use a machine with "
                     "a GPU",
-                    word,
-                    problem.empty() ? "no CUDA device answers" : problem));
+                    word, problem.empty() ? "no CUDA device answers" : problem));
   }
   const std::size_t colon = word.find(':');
   return {.cuda = true,
@@ -72,10 +70,8 @@ std::vector<std::string> check_devices(const Fleet& fleet, const std::vector<Pee
     }
   }
   if (fallen_back == 0) return {};
-  return {fmt::format("device auto: no CUDA here, {} of {} peers train{} on the CPU",
-                      fallen_back,
-                      fleet.size(),
-                      fallen_back == 1 ? "s" : "")};
+  return {fmt::format("device auto: no CUDA here, {} of {} peers train{} on the CPU", fallen_back,
+                      fleet.size(), fallen_back == 1 ? "s" : "")};
 }
 
 namespace {
@@ -84,20 +80,13 @@ std::unique_ptr<Replica> fresh_replica(const Device& device, const ReplicaParts&
   if (!device.cuda) {
     const bool muon = parts.optimizer.kind == "muon";
     return make_host_replica(
-        parts.objective(),
-        parts.optimizer,
-        parts.batch,
-        parts.init,
+        parts.objective(), parts.optimizer, parts.batch, parts.init,
         muon ? hidden_matrices(parts.model, *parts.share.train) : std::vector<HiddenMatrix>{});
   }
   GV_CHECK(cuda_trains(parts.model) && class_weights(*parts.share.train).empty(),
            "stays_on_the_cpu has kept what no device trains from it");
-  return make_cuda_replica(make_network(parts.model, *parts.share.train),
-                           parts.share,
-                           parts.optimizer,
-                           parts.batch,
-                           parts.init,
-                           {device.number, device.sleeps},
+  return make_cuda_replica(make_network(parts.model, *parts.share.train), parts.share,
+                           parts.optimizer, parts.batch, parts.init, {device.number, device.sleeps},
                            parts.precision);
 }
 

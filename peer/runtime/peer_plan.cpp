@@ -234,11 +234,10 @@ PeerBody make_peer(
   if (parts.change_plan) parts.change_plan(plan);
   if (parts.rules) body.rules = parts.rules();
   if (parts.between) body.between = parts.between(world, journal);
-  body.peer = std::make_unique<Peer>(std::move(plan),
-                                     body.between.world ? *body.between.world : world,
-                                     body.between.journal ? *body.between.journal : journal,
-                                     replica,
-                                     body.rules ? *body.rules : documented_rules());
+  body.peer =
+      std::make_unique<Peer>(std::move(plan), body.between.world ? *body.between.world : world,
+                             body.between.journal ? *body.between.journal : journal, replica,
+                             body.rules ? *body.rules : documented_rules());
   return body;
 }
 

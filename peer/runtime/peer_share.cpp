@@ -194,15 +194,14 @@ std::unique_ptr<Objective> Assembly::plain_objective(PeerId i) const {
   if (data.train) return make_objective(fleet.model, share(i));
   if (fleet.agent)
     return make_agent(
-        fleet.model,
-        *fleet.agent,
+        fleet.model, *fleet.agent,
         {.peer = i,
          .peers = fleet.trainers(),
          .rng = Rng(fleet.seed),
          .step_flops = fleet.agent->step_seconds * fleet.flops * fleet.peers.at(i).speed,
          .judged = i < judged_.size() ? judged_[i] : nullptr});
-  return make_quadratic(
-      fleet.data.quadratic, i, fleet.trainers(), Rng(fleet.seed).derive("quadratic"), optimum_);
+  return make_quadratic(fleet.data.quadratic, i, fleet.trainers(),
+                        Rng(fleet.seed).derive("quadratic"), optimum_);
 }
 
 ReplicaParts Assembly::parts(PeerId i) const {

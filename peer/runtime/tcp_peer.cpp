@@ -124,12 +124,9 @@ void TcpPeer::keep_books(const Hello& self, const Plan& plan, const std::string&
   if (const Verdict wrong = folder_objection(folder); !wrong.empty())
     throw std::runtime_error(wrong);
   disk_ = std::make_unique<PosixDisk>();
-  checkpoints_ = std::make_unique<CheckpointStore>(*disk_,
-                                                   folder + "/checkpoints",
-                                                   fleet_.fleet.digest,
-                                                   fleet_.model_digest,
-                                                   self.peer,
-                                                   fleet_.fleet.checkpoint.keep);
+  checkpoints_ = std::make_unique<CheckpointStore>(*disk_, folder + "/checkpoints",
+                                                   fleet_.fleet.digest, fleet_.model_digest,
+                                                   self.peer, fleet_.fleet.checkpoint.keep);
   journal_.checkpoints = checkpoints_.get();
   const RecordSpec& record = fleet_.fleet.record;
   if (record.on) {

@@ -49,9 +49,8 @@ std::vector<float> in_order_of_shapes(std::span<const float> x,
                                       const std::vector<Parameter>& parameters,
                                       const TensorOrders& orders) {
   std::vector<float> values(x.begin(), x.end());
-  walk(parameters, orders, [&](std::size_t in_memory, std::size_t in_shape) {
-    values[in_shape] = x[in_memory];
-  });
+  walk(parameters, orders,
+       [&](std::size_t in_memory, std::size_t in_shape) { values[in_shape] = x[in_memory]; });
   return values;
 }
 
@@ -59,9 +58,8 @@ std::vector<float> in_order_of_memory(std::span<const float> values,
                                       const std::vector<Parameter>& parameters,
                                       const TensorOrders& orders) {
   std::vector<float> x(values.begin(), values.end());
-  walk(parameters, orders, [&](std::size_t in_memory, std::size_t in_shape) {
-    x[in_memory] = values[in_shape];
-  });
+  walk(parameters, orders,
+       [&](std::size_t in_memory, std::size_t in_shape) { x[in_memory] = values[in_shape]; });
   return x;
 }
 

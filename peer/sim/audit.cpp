@@ -78,10 +78,7 @@ void Audit::advance(Life at, Life with, Side& side, const Settlement& s) {
   const bool next_exchange = s.exchange == side.exchange.next() && s.part == 0 && side.part > 0;
   if (!next && !next_exchange && trusted(at, with)) {
     violations_.push_back(fmt::format("{} applies piece {} of exchange {} with {} out of turn",
-                                      text(at),
-                                      s.part,
-                                      s.exchange.value,
-                                      text(with)));
+                                      text(at), s.part, s.exchange.value, text(with)));
   }
   side.exchange = s.exchange;
   side.part = s.part + 1;
@@ -94,14 +91,8 @@ void Audit::compare(const Pair& pair, const Settlement& a, const Settlement& b) 
   violations_.push_back(
       fmt::format("{} and {} apply flows that are not opposite: exchanges {} and {}, weights {} "
                   "and {}, bounds {} and {}",
-                  text(pair.first),
-                  text(pair.second),
-                  a.exchange.value,
-                  b.exchange.value,
-                  a.weight,
-                  b.weight,
-                  a.bound,
-                  b.bound));
+                  text(pair.first), text(pair.second), a.exchange.value, b.exchange.value, a.weight,
+                  b.weight, a.bound, b.bound));
 }
 
 void Audit::believed(Life reader, Life lender) {
@@ -116,10 +107,8 @@ void Audit::close(const std::function<bool(Life)>& dead,
     if (waiting == 0) continue;
     if (may_count_at_one_end(dead(pair.first), dead(pair.second))) continue;
     if (!trusted(pair.first, pair.second) || given_up(pair.first, pair.second)) continue;
-    violations_.push_back(fmt::format("{} pieces count at one end only, of {} and {}",
-                                      waiting,
-                                      text(pair.first),
-                                      text(pair.second)));
+    violations_.push_back(fmt::format("{} pieces count at one end only, of {} and {}", waiting,
+                                      text(pair.first), text(pair.second)));
   }
 }
 

@@ -11,8 +11,8 @@ std::function<std::unique_ptr<Replica>(PeerId)> blank_replicas(const Assembly& f
   for (PeerId s = 0; fleet.division && s < fleet.fleet.stages(); ++s)
     work->push_back(fleet.objective(fleet.chains.stage_peers(0, s).front()));
   return [&fleet, work](PeerId i) {
-    return std::make_unique<BlankReplica>(
-        fleet.size_of(i), fleet.fleet.peers[i].batch, *(*work)[fleet.chains.stage(i)]);
+    return std::make_unique<BlankReplica>(fleet.size_of(i), fleet.fleet.peers[i].batch,
+                                          *(*work)[fleet.chains.stage(i)]);
   };
 }
 

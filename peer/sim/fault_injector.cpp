@@ -20,8 +20,8 @@ FaultInjector::FaultInjector(
     : seed_(seed), rng_(Rng(seed).derive("faults")), until_(until), trace_(std::move(trace)) {
   if (!fair) return;
   // Each class is on in 6 of 10 seeds, at 1 to 100 times its minimum rate.
-  constexpr std::array<double, fault_names.size() - 2> least{
-      20, 1e-4, 1e-3, 1e-3, 4, 2, 2, 0.3, 4, 4, 1, 0.5, 0.2, 1, 1};
+  constexpr std::array<double, fault_names.size() - 2> least{20, 1e-4, 1e-3, 1e-3, 4,   2, 2, 0.3,
+                                                             4,  4,    1,    0.5,  0.2, 1, 1};
   for (std::size_t k = 0; k < least.size(); ++k) {
     const bool on = rng_.uniform() < 0.6;
     rates_[k] = on ? least[k] * factor(1, 100) : 0;
@@ -60,16 +60,15 @@ Time FaultInjector::time(Time least, Time most) {
 void FaultInjector::note(Time now, const char* what, PeerId a, PeerId b, std::uint64_t number) {
   for (const std::uint64_t value : {static_cast<std::uint64_t>(now.count()),
                                     static_cast<std::uint64_t>(static_cast<unsigned char>(*what)),
-                                    static_cast<std::uint64_t>(a) << 32 | b,
-                                    number})
+                                    static_cast<std::uint64_t>(a) << 32 | b, number})
     hash_ = SplitMix(hash_ ^ value).bits();
   if (trace_) tell(now, fmt::format("peer {} {} peer {}, number {}", a, what, b, number));
 }
 
 void FaultInjector::tell(Time now, const std::string& text) const {
   if (trace_)
-    trace_(fmt::format(
-        "{:10.4f} ms  {}", std::chrono::duration<double, std::milli>(now).count(), text));
+    trace_(fmt::format("{:10.4f} ms  {}", std::chrono::duration<double, std::milli>(now).count(),
+                       text));
 }
 
 }  // namespace gv

@@ -32,23 +32,10 @@ enum class Fault : std::uint8_t {
   lie,        ///< it sends false messages (sim_carrier.h)
   accident,   ///< one to three long, overlapping accidents (faults.h), and nothing else
 };
-inline constexpr std::array<std::string_view, 17> fault_names{"reset",
-                                                              "corrupt",
-                                                              "duplicate",
-                                                              "slice",
-                                                              "cut_off",
-                                                              "one_way",
-                                                              "half_open",
-                                                              "partition",
-                                                              "pause",
-                                                              "slow",
-                                                              "clock",
-                                                              "crash",
-                                                              "poison",
-                                                              "disk_full",
-                                                              "torn",
-                                                              "lie",
-                                                              "accident"};
+inline constexpr std::array<std::string_view, 17> fault_names{
+    "reset",     "corrupt",   "duplicate", "slice", "cut_off", "one_way",
+    "half_open", "partition", "pause",     "slow",  "clock",   "crash",
+    "poison",    "disk_full", "torn",      "lie",   "accident"};
 /// A set of fault classes, one bit each: 1 << index in Fault.
 using FaultClasses = std::uint32_t;
 inline constexpr FaultClasses all_faults = (FaultClasses{1} << fault_names.size()) - 1;
@@ -73,21 +60,10 @@ enum class Probe : std::uint8_t {
   lingers,     ///< an ending peer waited for an absent neighbour that lacks its half
   lent,        ///< a payload was read in shared memory
 };
-inline constexpr std::array<std::string_view, 15> probe_names{"sent_again",
-                                                              "dropped_repetition",
-                                                              "away",
-                                                              "back",
-                                                              "refused_frame",
-                                                              "silence",
-                                                              "replaced",
-                                                              "left_open",
-                                                              "fetched",
-                                                              "deadline",
-                                                              "not_finite",
-                                                              "restored",
-                                                              "unsaved",
-                                                              "lingers",
-                                                              "lent"};
+inline constexpr std::array<std::string_view, 15> probe_names{
+    "sent_again", "dropped_repetition", "away",      "back",    "refused_frame",
+    "silence",    "replaced",           "left_open", "fetched", "deadline",
+    "not_finite", "restored",           "unsaved",   "lingers", "lent"};
 using ProbeCounts = std::array<std::uint64_t, probe_names.size()>;
 
 /// Random faults, with counts of faults and probes. Swarm testing: each seed switches each class of

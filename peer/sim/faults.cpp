@@ -69,19 +69,9 @@ Faults::Faults(SimShared& shared,
 void Faults::start(bool succeed) {
   succeeded_ = succeed;
   if (network_.empty()) return;
-  for (const Fault fault : {Fault::reset,
-                            Fault::cut_off,
-                            Fault::one_way,
-                            Fault::half_open,
-                            Fault::partition,
-                            Fault::pause,
-                            Fault::slow,
-                            Fault::clock,
-                            Fault::crash,
-                            Fault::poison,
-                            Fault::disk_full,
-                            Fault::torn,
-                            Fault::lie})
+  for (const Fault fault : {Fault::reset, Fault::cut_off, Fault::one_way, Fault::half_open,
+                            Fault::partition, Fault::pause, Fault::slow, Fault::clock, Fault::crash,
+                            Fault::poison, Fault::disk_full, Fault::torn, Fault::lie})
     plan_next(fault);
 }
 

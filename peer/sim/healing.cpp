@@ -133,9 +133,8 @@ Health live_through(const Assembly& fleet,
                     const PeerParts& parts,
                     const Usual* usual = nullptr) {
   std::vector<FleetRecord> records;
-  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& record) {
-    records.push_back(record);
-  });
+  Observer observer(fleet.fleet.size(), fleet.evaluator(),
+                    [&](const FleetRecord& record) { records.push_back(record); });
   SimulationOptions options;
   options.threads = 1;
   options.parts = parts;
@@ -240,17 +239,8 @@ Fleet timed(Fleet fleet, const HealingTimes& times, const PeerParts& parts) {
 }  // namespace
 
 std::vector<std::string_view> accident_names() {
-  return {"freeze",
-          "cut",
-          "one-way",
-          "kill",
-          "slow",
-          "clock",
-          "freeze-two",
-          "cut-edge",
-          "overlap-a",
-          "overlap-b",
-          "overlap-c"};
+  return {"freeze",     "cut",      "one-way",   "kill",      "slow",     "clock",
+          "freeze-two", "cut-edge", "overlap-a", "overlap-b", "overlap-c"};
 }
 
 std::string objection_to_death(const AlgorithmRow& row) {

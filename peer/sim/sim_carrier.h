@@ -28,8 +28,8 @@ enum class Lie : std::uint8_t {
   numbers,    ///< sends numbers and acknowledgements of nonexistent messages
   contents,   ///< sends impossible parts, exchanges, degrees and loans
 };
-inline constexpr std::array<Lie, 5> all_lies{
-    Lie::clock, Lie::questions, Lie::silence, Lie::numbers, Lie::contents};
+inline constexpr std::array<Lie, 5> all_lies{Lie::clock, Lie::questions, Lie::silence, Lie::numbers,
+                                             Lie::contents};
 
 /// Returns the frame as a liar sends it.
 Frame distort(Frame frame, Lie lie, FaultInjector& injector);

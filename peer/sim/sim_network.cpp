@@ -238,9 +238,8 @@ void SimNetwork::probe(SimCarrier& from, PeerId to) {
   const PeerId self = from.life.peer;
   shared_.queue.push_idle(arrival(self, to, 0), [this, &from, self, to] {
     if (blocked(self, to) || listens(to)) return;
-    run_at(arrival(to, self, 0), from, [&from, to] {
-      from.links().nobody_listens(to, "connection refused", from.now());
-    });
+    run_at(arrival(to, self, 0), from,
+           [&from, to] { from.links().nobody_listens(to, "connection refused", from.now()); });
   });
 }
 
@@ -284,11 +283,8 @@ void SimNetwork::transmit(const Link& link, const SimCarrier& from, const Frame&
   if (!end.open) return;
   const auto* numbered = std::get_if<NumberedMessage>(&frame);
   if (numbered != nullptr)
-    injector_.note(now(),
-                   sends(numbered->message.kind),
-                   from.life.peer,
-                   link->ends[1 - k].process->life.peer,
-                   numbered->message.number);
+    injector_.note(now(), sends(numbered->message.kind), from.life.peer,
+                   link->ends[1 - k].process->life.peer, numbered->message.number);
   const PeerId to = link->ends[1 - k].process->life.peer;
   Bytes bytes = bytes_of(from, to, from.lie_ ? distort(frame, *from.lie_, injector_) : frame);
   if (injector_.strikes(Fault::corrupt, now()))
@@ -307,10 +303,8 @@ void SimNetwork::launch(const Link& link, std::size_t from, const Bytes& bytes, 
                       : shapers_[self].arrival(other, bytes.size(), now());
   const auto deliver = [&](Bytes part) {
     run_at(
-        arrives,
-        target,
-        [this, link, at = 1 - from, part = std::move(part)] { feed(link, at, part); },
-        idle);
+        arrives, target,
+        [this, link, at = 1 - from, part = std::move(part)] { feed(link, at, part); }, idle);
   };
   if (bytes.empty() || !injector_.strikes(Fault::slice, now())) return deliver(bytes);
   for (std::size_t done = 0; done < bytes.size();) {

@@ -88,8 +88,7 @@ void SimJournal::store(Round round, std::vector<std::byte> state) {
 
 void SimJournal::round_done(RoundDone round) {
   if (shared_.steadiness != nullptr)
-    shared_.steadiness->ended({id_, life_},
-                              round.now,
+    shared_.steadiness->ended({id_, life_}, round.now,
                               shared_.faults != nullptr ? shared_.queue.now() : round.now,
                               shared_.together);
   if (recorder_) recorder_->round_done(std::move(round));
@@ -107,11 +106,8 @@ void SimJournal::settled(const Settlement& settlement) {
   if (shared_.audit == nullptr) return;
   const auto with = shared_.faults->network().life_of_neighbor(id_, settlement.with);
   const Peer& self = *shared_.peers[id_];
-  shared_.audit->settled({id_, life_},
-                         {settlement.with, with.value()},
-                         settlement,
-                         self.plan.traffic,
-                         self.replica.size());
+  shared_.audit->settled({id_, life_}, {settlement.with, with.value()}, settlement,
+                         self.plan.traffic, self.replica.size());
 }
 
 void SimJournal::note(const PeerEvent& event) {
@@ -174,9 +170,8 @@ class Simulation {
     }
     faults_ = without_past(*options.faults, shared_.before);
     trial_.emplace(
-        *faults_, options.links, shared_, [this](Life life, const std::optional<Checkpoint>& past) {
-          return succeed(life, past);
-        });
+        *faults_, options.links, shared_,
+        [this](Life life, const std::optional<Checkpoint>& past) { return succeed(life, past); });
     for (PeerId i = 0; i < n; ++i) trial_->born({i, 0}, *lives_[i].body.peer, lives_[i].task);
   }
 
@@ -184,8 +179,8 @@ class Simulation {
     SimulationResult result;
     if (trial_) trial_->start();
     for (PeerId i = 0; i < shared_.peers.size() && !trial_; ++i)
-      shared_.queue.push(
-          clock_of(costs_[i]) - shared_.before, i, [&task = lives_[i].task] { task.start(); });
+      shared_.queue.push(clock_of(costs_[i]) - shared_.before, i,
+                         [&task = lives_[i].task] { task.start(); });
     Round told = 0;
     if (options_.between) options_.between(shared_.peers);
     while (!shared_.queue.empty() || worked()) {

@@ -165,20 +165,13 @@ std::vector<std::string> Steadiness::violations() const {
     const auto& [window, most, times] = usual_->paces[life.peer];
     texts.push_back(
         fmt::format("peer {} (life {}) runs ahead: {} rounds within {:.6g} ms, undisturbed {}",
-                    life.peer,
-                    life.number,
-                    rounds,
-                    1e3 * in_seconds(window),
-                    most));
+                    life.peer, life.number, rounds, 1e3 * in_seconds(window), most));
   }
   for (const auto& [ends, rounds] : silent_)
     texts.push_back(
         fmt::format("edge {}-{} is silent although nothing is wrong any more: {} and {} rounds of "
                     "its ends without a flow",
-                    ends.first,
-                    ends.second,
-                    rounds.first,
-                    rounds.second));
+                    ends.first, ends.second, rounds.first, rounds.second));
   return texts;
 }
 

@@ -82,13 +82,9 @@ LinkTimes swarm_times(const Assembly& fleet) {
   constexpr Time quick = std::chrono::milliseconds(1);
   LinkTimes times = swarm_times();
   const double slower = in_seconds(std::max(quick, slowest_way(fleet))) / in_seconds(quick);
-  for (Time* time : {&times.heartbeat,
-                     &times.dead_after,
-                     &times.reconnect_within,
-                     &times.first_redial,
-                     &times.slowest_redial,
-                     &times.handshake,
-                     &times.join_within})
+  for (Time* time :
+       {&times.heartbeat, &times.dead_after, &times.reconnect_within, &times.first_redial,
+        &times.slowest_redial, &times.handshake, &times.join_within})
     *time = Time{static_cast<std::int64_t>(slower * static_cast<double>(time->count()))};
   times.connect += times.dead_after;
   times.farewell += times.dead_after;
@@ -212,16 +208,13 @@ void Trial::look() {
 void Trial::born(Life life, Peer& peer, Task<>& task) {
   present_[life.peer] = records_.size();
   records_.push_back({life, &peer, &task});
-  faults_.network().born(
-      life, settings_of(peer, life, plan_.times), peer, [this, record = records_.size() - 1] {
-        begin(record);
-      });
+  faults_.network().born(life, settings_of(peer, life, plan_.times), peer,
+                         [this, record = records_.size() - 1] { begin(record); });
 }
 
 void Trial::begin(std::size_t record) {
   records_[record].started = true;
-  faults_.processes().run_at(shared_.queue.now(),
-                             records_[record].life.peer,
+  faults_.processes().run_at(shared_.queue.now(), records_[record].life.peer,
                              [task = records_[record].task] { task->start(); });
 }
 
@@ -418,8 +411,8 @@ void Trial::check_end(const Record& record) {
     violations_.push_back(fmt::format("peer {} (life {}) found no neighbour", id, number));
   if (!record.started) return;
   if (!record.task->done()) {
-    violations_.push_back(fmt::format(
-        "peer {} (life {}) waits for ever in round {}", id, number, record.peer->round));
+    violations_.push_back(fmt::format("peer {} (life {}) waits for ever in round {}", id, number,
+                                      record.peer->round));
     return;
   }
   record.task->result();
@@ -445,8 +438,8 @@ void Trial::check_exchanges(const Record& record) {
       violations_.push_back(fmt::format("peer {} ends with an open exchange with {}", id, other));
     const ExchangeNumber count = theirs.peer->exchanges().at(id);
     if (count != exchanges)
-      violations_.push_back(fmt::format(
-          "peers {} and {} count {} and {} exchanges", id, other, exchanges.value, count.value));
+      violations_.push_back(fmt::format("peers {} and {} count {} and {} exchanges", id, other,
+                                        exchanges.value, count.value));
   }
 }
 
@@ -470,8 +463,8 @@ double Trial::drift(const Record& record) {
   double flowed = 0;
   for (const auto& [other, exchanges] : record.peer->exchanges())
     flowed += static_cast<double>(exchanges.value);
-  return judge_drift(
-      worst / scale, vector_of(record.life.peer), drift_tolerance + rounding_of_a_flow * flowed);
+  return judge_drift(worst / scale, vector_of(record.life.peer),
+                     drift_tolerance + rounding_of_a_flow * flowed);
 }
 
 /// Returns 0 if a peer died with its part of a flow, or lied and applied arbitrary flows.

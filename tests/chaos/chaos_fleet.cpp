@@ -29,8 +29,8 @@ ChaosFleet::ChaosFleet(
 
 void ChaosFleet::start(PeerId id, std::vector<std::string> past) {
   Slot& slot = slots_[id];
-  std::vector<std::string> argv{
-      binary_, "peer", file_, "--id", std::to_string(id), "--launched", slot.folder};
+  std::vector<std::string> argv{binary_,      "peer",     file_, "--id", std::to_string(id),
+                                "--launched", slot.folder};
   argv.insert(argv.end(), past.begin(), past.end());
   slot.child = std::make_unique<Child>(argv);
   slot.port = 0;

@@ -61,8 +61,7 @@ class Chaos : public testing::Test {
     for (const LedgerFinding& finding : result.findings) ADD_FAILURE() << to_text(finding);
     EXPECT_TRUE(result.missing.empty()) << fmt::format("{}", fmt::join(result.missing, ", "));
     fmt::print("audit: {} pieces in both books, {} in one (one of the two peers died)\n",
-               result.both,
-               result.one_sided);
+               result.both, result.one_sided);
     return result;
   }
 

@@ -125,8 +125,8 @@ class RealFleet {
     try {
       ProgramModel model{.parameters = {{"fc.weight", {2, 3}}, {"fc.bias", {}}}};
       model.evaluates = true;
-      return std::make_unique<Assembly>(
-          read_fleet_text(fleet_text(keys_)), std::nullopt, std::move(model));
+      return std::make_unique<Assembly>(read_fleet_text(fleet_text(keys_)), std::nullopt,
+                                        std::move(model));
     } catch (const FleetError& refused) {
       refused_.push_back(refused.what());
       return nullptr;
@@ -182,8 +182,8 @@ class RealFleet {
         const std::size_t one = links.empty() ? 0 : rng_.below(2 * links.size());
         for (std::size_t k = 0; k < links.size(); ++k)
           if (one >= links.size() || one == k)
-            parts.push_back(fmt::format(
-                "{{ at: {} ms, cut: [{}, {}], for: {} ms }}", from, peer, links[k], until - from));
+            parts.push_back(fmt::format("{{ at: {} ms, cut: [{}, {}], for: {} ms }}", from, peer,
+                                        links[k], until - from));
         return parts;
     }
   }
@@ -218,11 +218,7 @@ void judge(RealFleet& real) {
   const LedgerAudit books = audit(read_ledgers(real.run_folder()));
   EXPECT_EQ(findings_in(books), "");
   fmt::print("{}: exit {}, {} kills, {} pieces in both books, {} in one\n",
-             real.fleet().fleet.algorithm,
-             ended.code,
-             real.kills(),
-             books.both,
-             books.one_sided);
+             real.fleet().fleet.algorithm, ended.code, real.kills(), books.both, books.one_sided);
   const bool keeps_bits = judgement_of(real.fleet()) == Judgement::bits;
   if (!keeps_bits || ended.code != 0 || real.kills() > 0) return;
   EXPECT_EQ(ended.summary().at("params_hash"), real.undisturbed_hash());
@@ -287,8 +283,8 @@ TEST(Churn, MembersComeAndGo) {
   const LedgerAudit books = audit(read_ledgers(run));
   EXPECT_EQ(findings_in(books), "");
   EXPECT_GT(books.both, 100U);
-  fmt::print(
-      "{} accidents, {} pieces in both books, {} in one\n", accidents, books.both, books.one_sided);
+  fmt::print("{} accidents, {} pieces in both books, {} in one\n", accidents, books.both,
+             books.one_sided);
 }
 
 }  // namespace

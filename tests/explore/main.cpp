@@ -26,29 +26,19 @@ namespace {
 constexpr bool lian = true, atc = false;
 
 const std::vector<Shape> every_change = {
-    {"path", 2, 4, lian, 1, "cofks"},
-    {"path", 2, 3, lian, 2, "cofks"},
-    {"path", 2, 3, atc, 2, "cofks"},
-    {"path", 3, 2, lian, 1, "cofks"},
-    {"path", 3, 3, atc, 1, "cf"},
-    {"ring", 3, 2, lian, 1, "cf"},
-    {"ring", 3, 3, atc, 0, ""},
-    {"star", 4, 2, atc, 1, "c"},
+    {"path", 2, 4, lian, 1, "cofks"}, {"path", 2, 3, lian, 2, "cofks"},
+    {"path", 2, 3, atc, 2, "cofks"},  {"path", 3, 2, lian, 1, "cofks"},
+    {"path", 3, 3, atc, 1, "cf"},     {"ring", 3, 2, lian, 1, "cf"},
+    {"ring", 3, 3, atc, 0, ""},       {"star", 4, 2, atc, 1, "c"},
 };
 
 const std::vector<Shape> every_night = {
-    {"path", 2, 4, lian, 2, "cofks"},
-    {"path", 2, 5, atc, 2, "cofks"},
-    {"path", 3, 3, lian, 1, "cofks"},
-    {"path", 3, 4, atc, 1, "cofks"},
-    {"path", 3, 3, atc, 2, "cf"},
-    {"ring", 3, 2, lian, 1, "cofks"},
-    {"ring", 3, 3, lian, 1, "c"},
-    {"ring", 3, 3, atc, 1, "cofks"},
-    {"ring", 3, 2, atc, 2, "cf"},
-    {"path", 4, 2, atc, 1, "cofks"},
-    {"star", 4, 2, atc, 1, "cofks"},
-    {"ring", 4, 2, atc, 1, "c"},
+    {"path", 2, 4, lian, 2, "cofks"}, {"path", 2, 5, atc, 2, "cofks"},
+    {"path", 3, 3, lian, 1, "cofks"}, {"path", 3, 4, atc, 1, "cofks"},
+    {"path", 3, 3, atc, 2, "cf"},     {"ring", 3, 2, lian, 1, "cofks"},
+    {"ring", 3, 3, lian, 1, "c"},     {"ring", 3, 3, atc, 1, "cofks"},
+    {"ring", 3, 2, atc, 2, "cf"},     {"path", 4, 2, atc, 1, "cofks"},
+    {"star", 4, 2, atc, 1, "cofks"},  {"ring", 4, 2, atc, 1, "c"},
 };
 
 struct Planted {
@@ -84,23 +74,14 @@ const std::vector<Planted> planted = {
 };
 
 std::string to_text(const Shape& shape) {
-  return fmt::format("{} of {}, {} rounds, {} faults of {}, {}",
-                     shape.topology,
-                     shape.peers,
-                     shape.rounds,
-                     shape.faults,
-                     shape.kinds.empty() ? "-" : shape.kinds,
+  return fmt::format("{} of {}, {} rounds, {} faults of {}, {}", shape.topology, shape.peers,
+                     shape.rounds, shape.faults, shape.kinds.empty() ? "-" : shape.kinds,
                      shape.lian ? "lian" : "atc");
 }
 
 void print(const std::string& what, const Findings& found, double seconds) {
-  fmt::print("{:<45} {:>9} states {:>10} steps {:>6} ends {:>6.1f} s{}{}\n",
-             what,
-             found.states,
-             found.steps,
-             found.ends,
-             seconds,
-             found.violation.empty() ? "" : ": ",
+  fmt::print("{:<45} {:>9} states {:>10} steps {:>6} ends {:>6.1f} s{}{}\n", what, found.states,
+             found.steps, found.ends, seconds, found.violation.empty() ? "" : ": ",
              found.violation);
   std::fflush(stdout);
 }
@@ -146,10 +127,7 @@ int main(int argc, char** argv) {
                "TOPOLOGY PEERS ROUNDS FAULTS KINDS lian|atc\n");
     return 2;
   }
-  return try_all({{argv[1],
-                   static_cast<gv::PeerId>(std::atoi(argv[2])),
-                   static_cast<gv::Round>(std::atoi(argv[3])),
-                   std::string_view(argv[6]) == "lian",
-                   static_cast<std::size_t>(std::atoi(argv[4])),
-                   argv[5]}});
+  return try_all({{argv[1], static_cast<gv::PeerId>(std::atoi(argv[2])),
+                   static_cast<gv::Round>(std::atoi(argv[3])), std::string_view(argv[6]) == "lian",
+                   static_cast<std::size_t>(std::atoi(argv[4])), argv[5]}});
 }

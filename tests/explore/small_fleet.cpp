@@ -75,20 +75,9 @@ struct Book {
 }  // namespace
 
 std::string to_text(const Action& action) {
-  static constexpr std::array words{"hears",
-                                    "computes",
-                                    "wakes",
-                                    "misses",
-                                    "has back",
-                                    "buries",
-                                    "meets",
-                                    "is cut from",
-                                    "is deaf to",
-                                    "is joined to",
-                                    "freezes",
-                                    "thaws",
-                                    "dies",
-                                    "starts again"};
+  static constexpr std::array words{
+      "hears",       "computes",   "wakes",        "misses",  "has back", "buries", "meets",
+      "is cut from", "is deaf to", "is joined to", "freezes", "thaws",    "dies",   "starts again"};
   const bool two =
       action.kind == Kind::deliver || (action.kind >= Kind::away && action.kind <= Kind::heal);
   const std::string_view word = words[static_cast<std::size_t>(action.kind)];
@@ -424,14 +413,12 @@ std::uint64_t SmallFleet::digest() const {
 std::string SmallFleet::to_text() const {
   std::string text;
   for (const auto& each : members_) {
-    text += fmt::format("  [{}{} round {} clock {}",
-                        each->id,
+    text += fmt::format("  [{}{} round {} clock {}", each->id,
                         each->dead()   ? " dead"
                         : each->frozen ? " frozen"
                         : each->done() ? " done"
                                        : "",
-                        each->peer->round,
-                        each->peer->clock());
+                        each->peer->round, each->peer->clock());
     for (const PeerId j : neighbors_[each->id])
       text += fmt::format(", {}: {}", j, Inspect::to_text(*each->peer, *each->peer->find(j)));
     text += "]";

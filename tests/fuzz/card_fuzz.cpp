@@ -21,8 +21,8 @@ void check(const gv::Dataset& like) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr std::array<const char*, 10> keys{
-      "model", "data", "input", "classes", "columns", "table", "rounds", "peer", "fleet", "schema"};
+  constexpr std::array<const char*, 10> keys{"model", "data",   "input", "classes", "columns",
+                                             "table", "rounds", "peer",  "fleet",   "schema"};
   gv::fuzz::Input input(data, size);
   std::map<std::string, std::string> metadata{
       {"schema", "grapevine.model/1"}, {"seed", "1"}, {"rounds", "1"}};

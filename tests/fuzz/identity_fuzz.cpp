@@ -14,8 +14,7 @@ using OwnedOctets = std::unique_ptr<ASN1_OCTET_STRING, Released<ASN1_OCTET_STRIN
 void read_names(std::span<const std::byte> der) {
   const OwnedCertificate certificate(X509_new());
   const OwnedOctets octets(ASN1_OCTET_STRING_new());
-  ASN1_OCTET_STRING_set(octets.get(),
-                        reinterpret_cast<const unsigned char*>(der.data()),
+  ASN1_OCTET_STRING_set(octets.get(), reinterpret_cast<const unsigned char*>(der.data()),
                         static_cast<int>(std::min<std::size_t>(der.size(), INT_MAX)));
   const OwnedExtension extension(
       X509_EXTENSION_create_by_NID(nullptr, NID_subject_alt_name, 0, octets.get()));

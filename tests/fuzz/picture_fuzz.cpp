@@ -15,8 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const gv::ImageShape& shape = picture.shape;
     GV_CHECK(shape.height > 0 && shape.height <= 4096 && shape.width > 0 && shape.width <= 4096,
              "sides within their bound");
-    GV_CHECK_EQUAL(picture.pixels.size(),
-                   std::size_t{shape.channels} * shape.height * shape.width,
+    GV_CHECK_EQUAL(picture.pixels.size(), std::size_t{shape.channels} * shape.height * shape.width,
                    "a byte for each pixel");
   } catch (const std::runtime_error& e) {
     gv::fuzz::check_refusal(e);

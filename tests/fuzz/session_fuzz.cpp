@@ -48,8 +48,8 @@ class Script {
         return say(who, any_message(who));
       case 5:
         who.received = world_.last_sent(who.connection);
-        return links.arrived(
-            who.connection, Heartbeat{.ack = who.received, .clock = who.exchange}, now);
+        return links.arrived(who.connection, Heartbeat{.ack = who.received, .clock = who.exchange},
+                             now);
       case 6:
         return links.arrived(who.connection,
                              Heartbeat{any_number(), any_number(), any_number(), input_.flag()},
@@ -82,8 +82,8 @@ class Script {
     LinkLayer& links = world_.links();
     if (who.id == 2) {
       const std::uint8_t how = input_.byte();
-      who.connection = links.accepted(
-          "10.0.0.1", 1000, world_.now(), {.known = (how & 2U) != 0, .crowded = (how & 1U) != 0});
+      who.connection = links.accepted("10.0.0.1", 1000, world_.now(),
+                                      {.known = (how & 2U) != 0, .crowded = (how & 1U) != 0});
     } else if (world_.dialled(who.id) != 0) {
       who.connection = world_.dialled(who.id);
       links.connected(who.connection, world_.now());
@@ -129,12 +129,8 @@ class Script {
     return {m, ++who.sent, who.received};
   }
   NumberedMessage any_message(Player& who) {
-    static constexpr Kind kinds[] = {Kind::contribution,
-                                     Kind::goodbye,
-                                     Kind::fetch,
-                                     Kind::model_copy,
-                                     Kind::held_up,
-                                     Kind::push};
+    static constexpr Kind kinds[] = {Kind::contribution, Kind::goodbye, Kind::fetch,
+                                     Kind::model_copy,   Kind::held_up, Kind::push};
     static constexpr std::size_t sizes[] = {0, 4, 12, SessionWorld::model_bytes};
     static constexpr float values[] = {0, 1e30F, -3e38F, INFINITY, NAN};
     Message m;

@@ -20,10 +20,7 @@ class Acting : public Experience {
         make_network({"mlp", {{"hidden", Widths{4}}}}, row.shape_of_data());
     const AgentSpec spec{.environment = "cartpole", .steps = 2, .n_step = 1};
     const auto own = std::make_shared<ExperiencePart>();
-    own->actor = make_actor(spec,
-                            row,
-                            network,
-                            ActorPlace{.actor = 0, .rng = Rng(1)},
+    own->actor = make_actor(spec, row, network, ActorPlace{.actor = 0, .rng = Rng(1)},
                             std::vector<float>(network.size()));
     own->model_every = 8;
     d = own->actor->size();

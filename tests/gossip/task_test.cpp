@@ -57,9 +57,8 @@ TEST(Mailbox, MatchesMessagesWithAskersInEitherOrder) {
   EXPECT_EQ(got->number, 5U);
   EXPECT_FALSE(box.take({1, Kind::contribution, 6, 0}, got));
   int calls = 0;
-  box.wait({1, Kind::contribution, 6, 0}, Absence::away, [&](std::optional<Message> m) {
-    calls += m.has_value();
-  });
+  box.wait({1, Kind::contribution, 6, 0}, Absence::away,
+           [&](std::optional<Message> m) { calls += m.has_value(); });
   EXPECT_TRUE(box.deliver(message(1, 6)));
   EXPECT_EQ(calls, 1);
 }
@@ -68,9 +67,8 @@ TEST(Mailbox, AClosedSenderAnswersWithNothing) {
   Mailbox box;
   std::optional<Message> got;
   int nothing = 0;
-  box.wait({2, Kind::contribution, 7, 0}, Absence::gone, [&](std::optional<Message> m) {
-    nothing += !m.has_value();
-  });
+  box.wait({2, Kind::contribution, 7, 0}, Absence::gone,
+           [&](std::optional<Message> m) { nothing += !m.has_value(); });
   box.deliver(message(2, 6));
   box.close(2, 7);
   EXPECT_EQ(nothing, 1);

@@ -45,12 +45,7 @@ inline Modes modes_of_schedule(const std::string& text, PeerId n) {
 template <class F>
 void for_each_closed_form(F f) {
   for (const char* weights : {"metropolis", "max-degree", "lazy"}) {
-    for (const char* text : {"ring",
-                             "path",
-                             "star",
-                             "complete",
-                             "hypercube",
-                             "exponential",
+    for (const char* text : {"ring", "path", "star", "complete", "hypercube", "exponential",
                              "symmetric-exponential"}) {
       for (const PeerId n : {2U, 3U, 4U, 5U, 8U, 9U, 16U, 25U, 64U, 256U}) {
         const TopologySpec spec = parse_topology(text);

@@ -29,10 +29,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
   std::string limit(const std::string& host, const std::string& device, int rate) const {
     return said_by(fmt::format(
         "ip netns exec {}-{} tc qdisc replace dev {} root tbf rate {}mbit burst 64kb latency 400ms",
-        prefix(),
-        host,
-        device,
-        rate));
+        prefix(), host, device, rate));
   }
   void slow_network(int host, int rate) const {
     EXPECT_EQ(limit(name(host), "eth0", rate) + limit("desk", to(host), rate), "");
@@ -40,19 +37,12 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
   /// Adds a slow cable between two hosts, for the traffic between these two.
   void slow_link(int a, int b, int rate) const {
     said_by(fmt::format("ip -n {0}-{1} link add {2} type veth peer name {3} netns {0}-{4}",
-                        prefix(),
-                        name(a),
-                        to(b),
-                        to(a),
-                        name(b)));
+                        prefix(), name(a), to(b), to(a), name(b)));
     for (const auto& [here, there] : {std::pair{a, b}, {b, a}}) {
       const std::string space = fmt::format("ip -n {}-{}", prefix(), name(here));
       EXPECT_EQ(said_by(fmt::format("{0} link set {1} up && "
                                     "{0} route add 10.77.0.{2}/32 dev {1} src 10.77.0.{3}",
-                                    space,
-                                    to(there),
-                                    there,
-                                    here)),
+                                    space, to(there), there, here)),
                 "");
       EXPECT_EQ(limit(name(here), to(there), rate), "");
     }

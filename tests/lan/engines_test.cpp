@@ -62,14 +62,8 @@ class Engines : public Lab {
 TEST_F(Engines, SrunStartsPeersThatMeetInAFolder) {
   const std::string file = four("stop: { rounds: 200 }\nevaluate: { every: 50 rounds }\n");
   ASSERT_EQ(run({"keygen", file}).code, 0);
-  const Ended end = in_slurm({"srun",
-                              "--nodes=4",
-                              "--ntasks=4",
-                              grapevine_program(),
-                              "peer",
-                              file,
-                              "--meet",
-                              path("meeting")});
+  const Ended end = in_slurm({"srun", "--nodes=4", "--ntasks=4", grapevine_program(), "peer", file,
+                              "--meet", path("meeting")});
   EXPECT_EQ(end.code, 0) << end.err;
   EXPECT_NE(end.err.find("this is peer 3, says SLURM_PROCID"), std::string::npos) << end.err;
   EXPECT_EQ(hash_of_collected(file), hash_of_simulation(file));
@@ -83,17 +77,9 @@ TEST_F(Engines, SrunSaysWhereTheTasksAre) {
       in_slurm({"srun", "--nodes=2", "--ntasks-per-node=2", grapevine_program(), "peer", file});
   EXPECT_EQ(end.code, 0) << end.err;
   EXPECT_EQ(hash_of_collected(file), hash_of_simulation(file));
-  const Ended dealt = in_slurm({"srun",
-                                "--nodes=2",
-                                "--ntasks=4",
-                                "--distribution=cyclic",
-                                grapevine_program(),
-                                "peer",
-                                file,
-                                "--wait",
-                                "5",
-                                "--set",
-                                "output.dir=" + path("dealt")});
+  const Ended dealt =
+      in_slurm({"srun", "--nodes=2", "--ntasks=4", "--distribution=cyclic", grapevine_program(),
+                "peer", file, "--wait", "5", "--set", "output.dir=" + path("dealt")});
   EXPECT_NE(dealt.code, 0);
   EXPECT_NE(dealt.err.find("srun --distribution=block"), std::string::npos) << dealt.err;
 }
@@ -103,16 +89,8 @@ TEST_F(Engines, CollectNamesTheTaskThatDied) {
   const std::string file = four(
       "stop: { time: 1 h }\nevaluate: { every: 200 rounds }\nsecurity: plaintext\n"
       "faults: { dead_after: 1 s, deadline: 1 s }\n");
-  Program job(at_slurm({"srun",
-                        "--nodes=4",
-                        "--ntasks=4",
-                        "--wait=0",
-                        "--kill-on-bad-exit=0",
-                        grapevine_program(),
-                        "peer",
-                        file,
-                        "--meet",
-                        path("meeting")}),
+  Program job(at_slurm({"srun", "--nodes=4", "--ntasks=4", "--wait=0", "--kill-on-bad-exit=0",
+                        grapevine_program(), "peer", file, "--meet", path("meeting")}),
               Program::as_it_stands);
   const auto reported = [&](int id) {
     const std::string lines = fmt::format("{}.run/peers/{:03}/reports.jsonl", file, id);
@@ -123,9 +101,7 @@ TEST_F(Engines, CollectNamesTheTaskThatDied) {
   said_by(
       fmt::format("{} in {} carl sh -c 'for p in $(ip netns pids $(cat {}/prefix)-carl); do "
                   "grep -q grapevine /proc/$p/comm && kill -KILL $p; done'",
-                  lab_,
-                  folder(),
-                  folder()));
+                  lab_, folder(), folder()));
   ASSERT_TRUE(comes_true([&] { return processes("carl") == 0; }));
   said_by(fmt::format("{} at {} scancel --signal=TERM --name=grapevine", slurm_, folder()));
   job.wait();
@@ -276,20 +252,11 @@ TEST_F(Engines, CollectFetchesOverSsh) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string own = path("at " + names[i]);
     places.push_back(names[i] + ":" + own);
-    peers.push_back(std::make_unique<Program>(std::vector<std::string>{lab_,
-                                                                       "in",
-                                                                       folder(),
-                                                                       names[i],
-                                                                       grapevine_program(),
-                                                                       "peer",
-                                                                       file,
-                                                                       "--id",
-                                                                       std::to_string(i),
-                                                                       "--meet",
-                                                                       path("meeting"),
-                                                                       "--set",
-                                                                       "output.dir=" + own},
-                                              Program::as_it_stands));
+    peers.push_back(std::make_unique<Program>(
+        std::vector<std::string>{lab_, "in", folder(), names[i], grapevine_program(), "peer", file,
+                                 "--id", std::to_string(i), "--meet", path("meeting"), "--set",
+                                 "output.dir=" + own},
+        Program::as_it_stands));
   }
   for (const auto& peer : peers) EXPECT_EQ(peer->wait().code, 0);
   std::vector<std::string> words{"collect", "-o", path("all"), "--json"};

@@ -96,9 +96,7 @@ class Lab : public testing::Test {
     for (const char* host : {"anna", "ben", "carl"}) {
       const std::string pid = said_by(fmt::format("cat {}/sshd_{}.pid", folder(), host));
       ASSERT_EQ(said_by(fmt::format("nsenter --mount --target {} mount --bind {} {}",
-                                    pid.substr(0, pid.find('\n')),
-                                    path("nothing"),
-                                    there)),
+                                    pid.substr(0, pid.find('\n')), path("nothing"), there)),
                 "");
     }
   }
@@ -112,8 +110,7 @@ class Lab : public testing::Test {
         fmt::format("for p in $(ip netns pids {}-{}); do "
                     "tr '\\0' ' ' < /proc/$p/cmdline | grep -q ' agent --nonce' && "
                     "[ \"$(cat /proc/$p/comm)\" = grapevine ] && kill -KILL $p; done",
-                    prefix(),
-                    host));
+                    prefix(), host));
   }
   /// Returns the round of a peer's newest checkpoint in a host's cache; 0 if it has none.
   std::uint64_t newest_checkpoint(const std::string& host, const std::string& peer) const {

@@ -57,8 +57,7 @@ TEST_F(Lab, StopsPolitelyAtTheFirstSignal) {
 }
 
 TEST_F(Lab, GoesOnWithoutAHostWhoseCableIsPulled) {
-  const std::string lan = fleet("lan.yaml",
-                                three(),
+  const std::string lan = fleet("lan.yaml", three(),
                                 "stop: { time: 25 s }\nevaluate: { every: 100 rounds }\n"
                                 "launch: { leash: 5 s, grace: 2 s }\nfaults: { deadline: 1 s }\n");
   Program launcher(at_desk({"run", lan}), Program::as_it_stands);
@@ -74,8 +73,7 @@ TEST_F(Lab, GoesOnWithoutAHostWhoseCableIsPulled) {
 /// The path between two machines is down for ten seconds, while both reach their launcher: their
 /// peers miss each other, the others continue, and afterwards all ledgers agree.
 TEST_F(Lab, LosesNothingWhileADataLinkIsDown) {
-  const std::string lan = fleet("lan.yaml",
-                                three(),
+  const std::string lan = fleet("lan.yaml", three(),
                                 "stop: { time: 1 h }\nevaluate: { every: 100 rounds }\n"
                                 "faults: { ledger: true, deadline: 1 s }\n");
   Program launcher(at_desk({"run", lan}), Program::as_it_stands);
@@ -85,8 +83,7 @@ TEST_F(Lab, LosesNothingWhileADataLinkIsDown) {
     return said_by(
         fmt::format("ip -n {0}-anna route {1} blackhole 10.77.0.3/32; "
                     "ip -n {0}-carl route {1} blackhole 10.77.0.1/32",
-                    name,
-                    act));
+                    name, act));
   };
   ASSERT_EQ(road("add"), "");
   const auto told = [&](const char* words) {
@@ -192,9 +189,7 @@ TEST_F(Lab, IsExaminedByTheDoctor) {
   const std::string fine = fleet("lan.yaml", three(), "stop: { rounds: 10 }\n");
   const Ended good = run_at_desk({"doctor", fine});
   EXPECT_EQ(good.code, 0) << good.output();
-  for (const char* words : {"anna ",
-                            "10.77.0.1 (eth0)",
-                            "[x] carl -> ben at 10.77.0.2",
+  for (const char* words : {"anna ", "10.77.0.1 (eth0)", "[x] carl -> ben at 10.77.0.2",
                             "[-] peers run as root on anna, ben, carl"})
     EXPECT_NE(good.output().find(words), std::string::npos) << words << "\n" << good.output();
   const std::string hosts =
@@ -299,10 +294,9 @@ TEST_F(Lab, SaysWhichHostHasOtherData) {
   const Ended fine = run_at_desk({"doctor", lan});
   EXPECT_EQ(fine.code, 0) << fine.err << fine.output();
   const std::string pid = said_by("cat " + folder() + "/sshd_carl.pid");
-  const std::string said = said_by(fmt::format("nsenter --mount --target {} mount --bind {} {}",
-                                               pid.substr(0, pid.find('\n')),
-                                               path("other.csv"),
-                                               path("table.csv")));
+  const std::string said =
+      said_by(fmt::format("nsenter --mount --target {} mount --bind {} {}",
+                          pid.substr(0, pid.find('\n')), path("other.csv"), path("table.csv")));
   ASSERT_EQ(said, "");
   const Ended refused = run_at_desk({"run", lan});
   EXPECT_EQ(refused.code, 5) << refused.err;
@@ -316,8 +310,7 @@ TEST_F(Lab, SaysWhichHostHasOtherData) {
 }
 
 TEST_F(Lab, StartsAPeerAgainWhereItDied) {
-  const std::string lan = fleet("lan.yaml",
-                                three(),
+  const std::string lan = fleet("lan.yaml", three(),
                                 "stop: { time: 1 h }\nevaluate: { every: 100 rounds }\n"
                                 "launch: { restart: on-failure }\nfaults: { deadline: 1 s }\n");
   Program launcher(at_desk({"run", lan}), Program::as_it_stands);

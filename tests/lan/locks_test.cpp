@@ -113,8 +113,8 @@ TEST_F(Lab, PeersStartedByHandKnowEachOtherByTheirKeys) {
   const std::string lan = fleet("lan.yaml", hosts, "stop: { rounds: 60 }\n");
   const auto by_hand = [&](const std::string& host, const std::string& id) {
     return std::make_unique<Program>(
-        std::vector<std::string>{
-            lab_, "in", folder(), host, grapevine_program(), "peer", lan, "--id", id, "--json"},
+        std::vector<std::string>{lab_, "in", folder(), host, grapevine_program(), "peer", lan,
+                                 "--id", id, "--json"},
         Program::as_it_stands);
   };
   const Ended without = by_hand("anna", "0")->wait();

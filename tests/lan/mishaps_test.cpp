@@ -32,8 +32,7 @@ class Mishaps : public Lab {
                  rest);
   }
   std::string endless() const {
-    return fleet("lan.yaml",
-                 three(),
+    return fleet("lan.yaml", three(),
                  "stop: { time: 1 h }\nevaluate: { every: 100 rounds }\n"
                  "launch: { restart: on-failure, leash: 5 s, grace: 2 s }\n"
                  "faults: { deadline: 1 s }\ncheckpoint: { every: 100 rounds }\n");
@@ -69,10 +68,10 @@ TEST_F(Mishaps, APortThatAnswersNothingIsToldFromOneThatRefuses) {
   const std::string lan = two_at_a_port("stop: { rounds: 10 }\n");
   const Ended end = run_at_desk({"run", lan});
   EXPECT_EQ(end.code, 5);
-  for (const char* words : {"hosts anna and carl cannot reach each other",
-                            "anna -> carl (port 27000):\n       10.77.0.3: answers nothing",
-                            "carl -> anna (port 27000):\n       10.77.0.1: Connection refused",
-                            "help:"})
+  for (const char* words :
+       {"hosts anna and carl cannot reach each other",
+        "anna -> carl (port 27000):\n       10.77.0.3: answers nothing",
+        "carl -> anna (port 27000):\n       10.77.0.1: Connection refused", "help:"})
     EXPECT_NE(end.err.find(words), std::string::npos) << words << "\n" << end.err;
   const Ended examined = run_at_desk({"doctor", lan});
   EXPECT_EQ(examined.code, 4);
@@ -87,9 +86,9 @@ TEST_F(Mishaps, AWayThatIsClosedIsNamedAndTheOtherEndDials) {
   const std::string lan = two_at_a_port("stop: { rounds: 10 }\n");
   const Ended examined = run_at_desk({"doctor", lan});
   EXPECT_EQ(examined.code, 0) << examined.output() << examined.err;
-  for (const char* words : {"[x] carl -> anna at 10.77.0.1",
-                            "[-] anna -> carl (port 27000):\n       10.77.0.3: answers nothing",
-                            "so carl dials"})
+  for (const char* words :
+       {"[x] carl -> anna at 10.77.0.1",
+        "[-] anna -> carl (port 27000):\n       10.77.0.3: answers nothing", "so carl dials"})
     EXPECT_NE(examined.output().find(words), std::string::npos) << words << examined.output();
   const Ended end = run_at_desk({"run", lan});
   EXPECT_EQ(end.code, 0) << end.err;
@@ -123,8 +122,7 @@ TEST_F(Mishaps, AHostWhoseCableIsPluggedInAgainComesBack) {
 /// Found by trying: the files of a host's peers were missing at home, with no message at the end
 /// and exit code 0; and a host that was back by then kept the run's folder in its cache.
 TEST_F(Mishaps, AHostThatDoesNotAnswerAtTheEndIsNamedAndAskedLater) {
-  const std::string lan = fleet("lan.yaml",
-                                three(),
+  const std::string lan = fleet("lan.yaml", three(),
                                 "stop: { rounds: 400 }\ncheckpoint: { every: 100 rounds }\n"
                                 "network: { latency: 2 ms, emulate: true }\n"
                                 "faults: { ledger: true }\nlaunch: { leash: 5 s, grace: 2 s }\n");

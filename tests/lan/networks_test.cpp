@@ -14,13 +14,11 @@ struct Network {
   const char* address;  ///< numeric address of the third host; a name in fleets by name
 };
 
-constexpr Network networks[] = {{"IPv4Alone", "4", false, "10.77.0.3"},
-                                {"IPv6Alone", "6", false, "fd77::3"},
-                                {"Both", "both", false, "10.77.0.3"},
-                                {"LinkLocalAlone", "local", false, "fe80::"},
-                                {"NamesOfIPv4", "4", true, "carl.lab"},
-                                {"NamesOfIPv6", "6", true, "carl.lab"},
-                                {"NamesOfBoth", "both", true, "carl.lab"}};
+constexpr Network networks[] = {
+    {"IPv4Alone", "4", false, "10.77.0.3"},   {"IPv6Alone", "6", false, "fd77::3"},
+    {"Both", "both", false, "10.77.0.3"},     {"LinkLocalAlone", "local", false, "fe80::"},
+    {"NamesOfIPv4", "4", true, "carl.lab"},   {"NamesOfIPv6", "6", true, "carl.lab"},
+    {"NamesOfBoth", "both", true, "carl.lab"}};
 
 std::string title_of(const testing::TestParamInfo<Network>& network) {
   return network.param.title;

@@ -53,8 +53,7 @@ class ProgramsOnHosts : public Lab {
                    "hosts:\n" + hosts +
                        "peers: [{ host: anna, count: 2 }, { host: ben, count: 2 }, { host: carl, "
                        "count: 2 }]\n",
-                   words,
-                   more);
+                   words, more);
   }
   std::string written(const std::string& name,
                       const std::string& peers,
@@ -78,11 +77,9 @@ TEST_F(ProgramsOnHosts, TrainToTheBitsOfOneMachine) {
   const std::string lan = program_fleet(stop);
   const Ended first = run_at_desk({"run", lan, "--json"});
   ASSERT_EQ(first.code, 0) << first.err;
-  const std::string here =
-      written("here.yaml",
-              fmt::format("hosts: {{ localhost: {{ folder: {} }} }}\npeers: 6\n", path("desk")),
-              "",
-              stop);
+  const std::string here = written(
+      "here.yaml",
+      fmt::format("hosts: {{ localhost: {{ folder: {} }} }}\npeers: 6\n", path("desk")), "", stop);
   const Ended alone = run({"run", here, "--json"});
   ASSERT_EQ(alone.code, 0) << alone.err;
   EXPECT_EQ(first.summary().at("params_hash"), alone.summary().at("params_hash"));
@@ -120,12 +117,9 @@ TEST_F(ProgramsOnHosts, AreMissedHostByHost) {
   EXPECT_EQ(examined.code, 4) << examined.err << examined.output();
   for (const std::string& text : {refused.err, examined.output()}) {
     for (const char* words : {"host anna: train.py ended before it called DistributedOptimizer",
-                              "make that folder there",
-                              "host ben: train.py ended before",
-                              "put train.py there, into the",
-                              "host carl: train.py ended before",
-                              "No module named 'no_such_module'",
-                              "install that module there"})
+                              "make that folder there", "host ben: train.py ended before",
+                              "put train.py there, into the", "host carl: train.py ended before",
+                              "No module named 'no_such_module'", "install that module there"})
       EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
@@ -142,10 +136,10 @@ TEST_F(ProgramsOnHosts, MustHaveThePackageAndTheSameModel) {
   std::ofstream(path("carl") + "/train.py") << other;
   const Ended refused = run_at_desk({"run", program_fleet("stop: { rounds: 10 }\n")});
   EXPECT_EQ(refused.code, 5) << refused.err;
-  for (const char* words : {"host ben: train.py ended before it called DistributedOptimizer",
-                            "install the Python package of Grapevine there",
-                            "host carl: its train.py trains another model",
-                            "tensor 0 is y [8] there, and x [8] here"})
+  for (const char* words :
+       {"host ben: train.py ended before it called DistributedOptimizer",
+        "install the Python package of Grapevine there",
+        "host carl: its train.py trains another model", "tensor 0 is y [8] there, and x [8] here"})
     EXPECT_NE(refused.err.find(words), std::string::npos) << words << "\n" << refused.err;
   EXPECT_EQ(refused.err.find("host anna:"), std::string::npos) << refused.err;
 }

@@ -8,12 +8,12 @@ namespace {
 
 enum class Death : std::uint8_t { interrupt, stop, launcher_killed, agent_killed, host_lost };
 
-constexpr Death deaths[] = {
-    Death::interrupt, Death::stop, Death::launcher_killed, Death::agent_killed, Death::host_lost};
+constexpr Death deaths[] = {Death::interrupt, Death::stop, Death::launcher_killed,
+                            Death::agent_killed, Death::host_lost};
 
 const char* name_of(Death death) {
-  constexpr const char* names[] = {
-      "Interrupt", "Stop", "LauncherKilled", "AgentKilled", "HostLost"};
+  constexpr const char* names[] = {"Interrupt", "Stop", "LauncherKilled", "AgentKilled",
+                                   "HostLost"};
   return names[static_cast<std::size_t>(death)];
 }
 
@@ -52,8 +52,8 @@ std::vector<Case> cases() {
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
-  return fmt::format(
-      "{}{}{}", name_of(info.param.death), info.param.named ? "Named" : "", info.param.method);
+  return fmt::format("{}{}{}", name_of(info.param.death), info.param.named ? "Named" : "",
+                     info.param.method);
 }
 
 class Resumes : public Lab, public testing::WithParamInterface<Case> {

@@ -116,8 +116,7 @@ LinkParts lender() {
 
 template <class Wrong>
 LinkParts borrower() {
-  return {.sharing = {.borrower = [](Region theirs,
-                                     Region ours,
+  return {.sharing = {.borrower = [](Region theirs, Region ours,
                                      std::uint32_t row) -> std::shared_ptr<Borrower> {
             return std::make_shared<Wrong>(std::move(theirs), std::move(ours), row);
           }}};

@@ -47,8 +47,8 @@ std::vector<Fleet> fleets() {
   compressed.algorithm = "choco-sgd";
   compressed.codec = Codec{.kind = Codec::Kind::int8};
   // Unequal degrees, and halves that are applied at once.
-  return {
-      restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"), patient, matching, compressed};
+  return {restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"), patient, matching,
+          compressed};
 }
 
 /// Returns the fleet in which to hunt a bug of one method.
@@ -183,8 +183,7 @@ Verdict hunt_apart(const std::function<Verdict()>& hunt) {
 bool judge(std::string_view name, const Verdict& verdict) {
   const bool expected = verdict.seed.has_value() == (name != protocol);
   fmt::print(
-      "{:<28} {:<10} {}\n",
-      name,
+      "{:<28} {:<10} {}\n", name,
       verdict.seed ? fmt::format("seed {}", *verdict.seed) : fmt::format("{} seeds", verdict.seeds),
       verdict.seed ? verdict.text : (expected ? "nothing to find" : "IT LIVES"));
   std::fflush(stdout);

@@ -11,25 +11,12 @@ namespace gv {
 namespace {
 
 TEST(Fp16, KnownValues) {
-  const std::vector<std::pair<float, std::uint16_t>> known{{0.0F, 0x0000},
-                                                           {-0.0F, 0x8000},
-                                                           {1.0F, 0x3C00},
-                                                           {-2.0F, 0xC000},
-                                                           {65504.0F, 0x7BFF},
-                                                           {65519.99F, 0x7BFF},
-                                                           {65520.0F, 0x7C00},
-                                                           {most, 0x7C00},
-                                                           {infinity, 0x7C00},
-                                                           {-infinity, 0xFC00},
-                                                           {0x1p-14F, 0x0400},
-                                                           {0x1p-24F, 0x0001},
-                                                           {0x1p-25F, 0x0000},
-                                                           {0x1.8p-24F, 0x0002},
-                                                           {0x1.000002p-25F, 1},
-                                                           {-least, 0x8000},
-                                                           {0.333333343F, 0x3555},
-                                                           {1.00048828125F, 0x3C00},
-                                                           {1.00146484375F, 0x3C02}};
+  const std::vector<std::pair<float, std::uint16_t>> known{
+      {0.0F, 0x0000},         {-0.0F, 0x8000},          {1.0F, 0x3C00},          {-2.0F, 0xC000},
+      {65504.0F, 0x7BFF},     {65519.99F, 0x7BFF},      {65520.0F, 0x7C00},      {most, 0x7C00},
+      {infinity, 0x7C00},     {-infinity, 0xFC00},      {0x1p-14F, 0x0400},      {0x1p-24F, 0x0001},
+      {0x1p-25F, 0x0000},     {0x1.8p-24F, 0x0002},     {0x1.000002p-25F, 1},    {-least, 0x8000},
+      {0.333333343F, 0x3555}, {1.00048828125F, 0x3C00}, {1.00146484375F, 0x3C02}};
   for (const auto& [value, half] : known) EXPECT_EQ(to_half(value), half) << value;
 }
 

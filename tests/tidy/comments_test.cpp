@@ -8,24 +8,14 @@ namespace gv::tidy {
 namespace {
 
 TEST(Comments, AFragmentIsAClauseWithoutASentence) {
-  const File file{"a.h",
-                  {"/// Of a round.",
-                   "int a();",
-                   "/// Returns whether it is so.",
-                   "bool b();",
-                   "  /// What a stage sends",
-                   "  /// ahead; null: nothing.",
-                   "int c();",
-                   "/// Where nobody waits, it ends.",
-                   "void d();",
-                   "int e;  ///< of a round",
-                   "/// The same for",
-                   "/// programs.",
-                   "/// The place of a peer.",
-                   "// Of a round."}};
+  const File file{
+      "a.h",
+      {"/// Of a round.", "int a();", "/// Returns whether it is so.", "bool b();",
+       "  /// What a stage sends", "  /// ahead; null: nothing.", "int c();",
+       "/// Where nobody waits, it ends.", "void d();", "int e;  ///< of a round",
+       "/// The same for", "/// programs.", "/// The place of a peer.", "// Of a round."}};
   EXPECT_EQ(fragments(file),
-            (Findings{"a.h:1: Of a round. ",
-                      "a.h:5: What a stage sends ahead; null: nothing. ",
+            (Findings{"a.h:1: Of a round. ", "a.h:5: What a stage sends ahead; null: nothing. ",
                       "a.h:11: The same for programs. The place of a peer. "}));
   EXPECT_EQ(doc_comments({file}), 5U);
 }

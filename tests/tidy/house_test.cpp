@@ -55,9 +55,7 @@ TEST(House, IncludesAreReadByRoomAndNotByFolder) {
 TEST(House, LinkLinesAreThoseOfAllLibrariesOfARoom) {
   const File ground{"optim/CMakeLists.txt", {"target_link_libraries(gv_optim PRIVATE fmt::fmt)"}};
   const File a{"peer/a/CMakeLists.txt",
-               {"target_link_libraries(gv_a",
-                "  PUBLIC gv_b gv_part",
-                "  PRIVATE fmt::fmt)",
+               {"target_link_libraries(gv_a", "  PUBLIC gv_b gv_part", "  PRIVATE fmt::fmt)",
                 "add_library(gv_c STATIC c.cpp)"}};
   const File part{"peer/a/part/CMakeLists.txt", {"target_link_libraries(gv_part PUBLIC gv_optim)"}};
   const File b{"peer/b/CMakeLists.txt", {"gv_options(gv_b)"}};
@@ -67,8 +65,7 @@ TEST(House, LinkLinesAreThoseOfAllLibrariesOfARoom) {
 }
 
 TEST(House, TheTableIsReadRowByRow) {
-  const House table = listed_rooms({"| folder | what stands there | may use |",
-                                    "|---|---|---|",
+  const House table = listed_rooms({"| folder | what stands there | may use |", "|---|---|---|",
                                     "| `peer/a/` | `x`, `y`: the one | `optim`, `b` |",
                                     "| `peer/b/` | the other | nothing of ours |",
                                     "| `python/` | a package | the library |"});
@@ -78,8 +75,7 @@ TEST(House, TheTableIsReadRowByRow) {
 TEST(House, WhatIsUnlikeIsNamed) {
   const House other{{"peer/a", {"peer/b"}}, {"peer/c", {}}};
   EXPECT_EQ(unlike(two_rooms, "links", other, "lists"),
-            (Findings{"peer/a: links optim, peer/b; lists peer/b",
-                      "peer/b: links it alone",
+            (Findings{"peer/a: links optim, peer/b; lists peer/b", "peer/b: links it alone",
                       "peer/c: lists it alone"}));
 }
 

@@ -17,19 +17,9 @@ const std::set<std::string> telling{
     "note",         "on_note", "lose",        "give_up",     "tell",         "out_of_memory",
     "cannot_begin", "finding", "warn",        "drop",        "give_up_dial", "close_for",
     "go_without",   "part",    "quarantine",  "complain",    "abandon",      "report_error"};
-const std::set<std::string> kept_reasons{"why",
-                                         "wrong",
-                                         "reason",
-                                         "refused",
-                                         "refusal",
-                                         "problem",
-                                         "warning",
-                                         "failure_",
-                                         "failure",
-                                         "judgement_",
-                                         "note",
-                                         "message",
-                                         "text"};
+const std::set<std::string> kept_reasons{"why",     "wrong",   "reason",   "refused", "refusal",
+                                         "problem", "warning", "failure_", "failure", "judgement_",
+                                         "note",    "message", "text"};
 
 /// Returns the text with every run of spaces and line ends as one space, and none at the ends.
 std::string in_one_line(const std::string& text) {

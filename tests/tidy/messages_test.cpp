@@ -90,8 +90,7 @@ using Texts = std::vector<std::string>;
 TEST(Messages, WhatIsThrownIsFound) {
   EXPECT_EQ(said({"throw std::runtime_error(path_ + \": no such file\");"}),
             Texts{"<path>: no such file"});
-  EXPECT_EQ(said({"throw UnusableRun(fmt::format(\"{}: {} of {} \"",
-                  "\"rows\", printable(p, 9),",
+  EXPECT_EQ(said({"throw UnusableRun(fmt::format(\"{}: {} of {} \"", "\"rows\", printable(p, 9),",
                   "n.size(), 3));"}),
             Texts{"<p>: <n> of <number> rows"});
   EXPECT_EQ(said({"throw std::logic_error(\"nobody ever sees this\");"}), Texts{});
@@ -99,8 +98,7 @@ TEST(Messages, WhatIsThrownIsFound) {
 
 TEST(Messages, AHelperSaysWhatItIsToldInItsOwnWords) {
   EXPECT_EQ(said({"void fail(const std::string& where, const std::string& what) {",
-                  "  throw std::runtime_error(where + \": \" + what + \"; save it again\");",
-                  "}",
+                  "  throw std::runtime_error(where + \": \" + what + \"; save it again\");", "}",
                   "void f() { fail(path, \"is too long\"); }"}),
             Texts{"<path>: is too long; save it again"});
 }
@@ -132,16 +130,9 @@ TEST(Messages, CommentsAndScreensAreNone) {
 TEST(Messages, WhatPeopleWroteOutlivesARenewal) {
   const std::vector<Message> messages{{"gpu/a.cpp", 1, "no `device`", "take one"},
                                       {"gpu/a.cpp", 2, "no device", ""}};
-  const WrittenNotes written = read_notes({"# Messages",
-                                           "",
-                                           "## GPUs",
-                                           "",
-                                           "Of graphics cards.",
-                                           "",
-                                           "- `no device`",
-                                           "    - It is off.",
-                                           "- `gone`",
-                                           "    - It was on."});
+  const WrittenNotes written =
+      read_notes({"# Messages", "", "## GPUs", "", "Of graphics cards.", "", "- `no device`",
+                  "    - It is off.", "- `gone`", "    - It was on."});
   const std::string page = message_page(messages, written);
   EXPECT_NE(page.find("# Messages\n\n## The fleet file"), std::string::npos) << page;
   EXPECT_NE(page.find("## GPUs\n\nOf graphics cards.\n\n- `` no `device` ``\n"

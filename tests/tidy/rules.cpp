@@ -143,10 +143,8 @@ Findings forbidden_words(const File& file) {
   Findings findings =
       where(file, std::regex(R"(\bstd::cout\b|[^_\w]s?rand\()"), "no std::cout, no rand()");
   if (folder != "peer")
-    append(findings,
-           where(file,
-                 std::regex(R"(\b(random_device|system_clock)\b)"),
-                 "time and true randomness belong into peer/"));
+    append(findings, where(file, std::regex(R"(\b(random_device|system_clock)\b)"),
+                           "time and true randomness belong into peer/"));
   if (folder == "graph" || folder == "optim" || folder == "gossip")
     append(findings,
            where(file, std::regex(R"(\bstd::mutex\b)"), "no mutex here: see World::offload"));
@@ -158,8 +156,8 @@ Findings forbidden_words(const File& file) {
 Findings shared_scratch(const File& file) {
   if (folder_of(file.path) != "tests" || file.path == "tests/scratch_folder.h") return {};
   if (file.path.starts_with("tests/tidy/")) return {};  // contains the forbidden names
-  return where(
-      file, std::regex(R"(\bTempDir\(|temp_directory_path)"), "see tests/scratch_folder.h");
+  return where(file, std::regex(R"(\bTempDir\(|temp_directory_path)"),
+               "see tests/scratch_folder.h");
 }
 
 Findings negated_await(const File& file) {
@@ -180,8 +178,8 @@ Findings missing_source(const File& file) {
   // A file with a row of the registry is a method: it must cite its paper at the top.
   static const std::regex row(R"(^extern const AlgorithmRow \w+\{)");
   const auto has = [&](const std::regex& wanted, auto begin, auto end) {
-    return std::any_of(
-        begin, end, [&](const std::string& line) { return std::regex_search(line, wanted); });
+    return std::any_of(begin, end,
+                       [&](const std::string& line) { return std::regex_search(line, wanted); });
   };
   const auto begin = file.lines.begin();
   const auto end = file.lines.end();
@@ -201,14 +199,8 @@ Findings machine_path(const File& file) {
 
 Findings check(const File& file) {
   Findings findings;
-  for (const auto rule : {include_direction,
-                          library_placement,
-                          line_length,
-                          function_length,
-                          forbidden_words,
-                          shared_scratch,
-                          missing_source,
-                          negated_await})
+  for (const auto rule : {include_direction, library_placement, line_length, function_length,
+                          forbidden_words, shared_scratch, missing_source, negated_await})
     append(findings, rule(file));
   return findings;
 }
@@ -228,19 +220,8 @@ std::vector<File> read_texts(const std::string& root) {
   for (const char* file :
        {"CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "README.md", "grapevine"})
     files.push_back(read_file(root, fs::path(root) / file));
-  for (const char* folder : {".ci",
-                             "cmake",
-                             "configs",
-                             "docs",
-                             "examples",
-                             "experiments",
-                             "graph",
-                             "optim",
-                             "gossip",
-                             "gpu",
-                             "peer",
-                             "python",
-                             "tests"})
+  for (const char* folder : {".ci", "cmake", "configs", "docs", "examples", "experiments", "graph",
+                             "optim", "gossip", "gpu", "peer", "python", "tests"})
     read_folder(root, folder, kinds, files);
   std::ranges::sort(files, {}, &File::path);
   return files;

@@ -42,8 +42,8 @@ std::size_t call_in(Tokens tokens) {
 /// Returns a name for an inserted value: `peer` for `link.peer`, `path` for `printable(path, 100)`.
 std::string name_of(Tokens tokens) {
   static const std::set<std::string> reasons{"what", "message", "strerror", "problem_of"};
-  static const std::set<std::string> passed{
-      "size", "string", "str", "c_str", "value", "front", "back", "data", "get", "dump"};
+  static const std::set<std::string> passed{"size",  "string", "str",  "c_str", "value",
+                                            "front", "back",   "data", "get",   "dump"};
   if (tokens.empty()) return "";
   if (const std::size_t open = call_in(tokens); open > 0) {
     const std::string& function = tokens[open - 1].text;
@@ -117,8 +117,8 @@ class Speaker {
         split(part.subspan(open + 1, part.size() - open - 2), ",");
     const std::string& function = part[open - 1].text;
     if (function == "format") return formatted(arguments);
-    static const std::set<std::string> as_it_is{
-        "string", "string_view", "printable", "wrapped", "json_text", "shown"};
+    static const std::set<std::string> as_it_is{"string",  "string_view", "printable",
+                                                "wrapped", "json_text",   "shown"};
     if (as_it_is.contains(function)) return of(arguments.front());
     return placeholder(name_of(part));
   }

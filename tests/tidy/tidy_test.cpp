@@ -144,10 +144,8 @@ TEST_P(Rule, FailsOnABadFile) {
 
 TEST_P(Rule, PassesAGoodOne) {
   const File good{"graph/mixing/mixing.cpp",
-                  {"// Xiao, Boyd & Lall, IPSN 2005",
-                   "#include \"graph/mixing/mixing.h\"",
-                   "int one() {",
-                   "}"}};
+                  {"// Xiao, Boyd & Lall, IPSN 2005", "#include \"graph/mixing/mixing.h\"",
+                   "int one() {", "}"}};
   EXPECT_TRUE(GetParam().check(good).empty());
 }
 

@@ -34,9 +34,8 @@ ImageShape checked(const std::string& path,
                    std::uint32_t h,
                    std::uint32_t w) {
   if (h == 0 || w == 0 || h > longest_side || w > longest_side)
-    fail(path,
-         std::to_string(w) + " x " + std::to_string(h) + " pixels; sides of 1 to " +
-             std::to_string(longest_side) + " are read");
+    fail(path, std::to_string(w) + " x " + std::to_string(h) + " pixels; sides of 1 to " +
+                   std::to_string(longest_side) + " are read");
   return {channels, h, w};
 }
 
@@ -78,9 +77,8 @@ Picture read_pgm(const std::string& path, const std::vector<std::uint8_t>& bytes
   if (white == 0 || white > 255) fail(path, "more than 8 bits a pixel; save it with 8");
   const std::size_t size = std::size_t{width} * height;
   if (bytes.size() < header.body() || bytes.size() - header.body() != size)
-    fail(path,
-         "its header promises " + std::to_string(size) + " pixels, and the file has " +
-             std::to_string(bytes.size()) + " bytes; save the picture again");
+    fail(path, "its header promises " + std::to_string(size) + " pixels, and the file has " +
+                   std::to_string(bytes.size()) + " bytes; save the picture again");
   for (std::size_t k = 0; k < size; ++k) {
     const std::uint32_t value = bytes[header.body() + k];
     if (value > white) fail(path, "a pixel brighter than its header allows");

@@ -141,18 +141,8 @@ void NpyArray::parse_type(const std::string& header, Elements wanted) {
   const std::string_view type = descr.substr(0, 5);
   if (type.starts_with("'|O'"))
     fail("Python's own objects, which are not read: save labels as text, labels.astype(str)");
-  constexpr std::string_view known[] = {"'|b1'",
-                                        "'|i1'",
-                                        "'|u1'",
-                                        "'<i2'",
-                                        "'<u2'",
-                                        "'<i4'",
-                                        "'<u4'",
-                                        "'<i8'",
-                                        "'<u8'",
-                                        "'<f2'",
-                                        "'<f4'",
-                                        "'<f8'"};
+  constexpr std::string_view known[] = {"'|b1'", "'|i1'", "'|u1'", "'<i2'", "'<u2'", "'<i4'",
+                                        "'<u4'", "'<i8'", "'<u8'", "'<f2'", "'<f4'", "'<f8'"};
   const auto it = std::ranges::find(known, type);
   if (it == std::end(known))
     fail("elements of type " + shown(type) + ", not numbers of 8 to 64 bits, little-endian");

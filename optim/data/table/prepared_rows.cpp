@@ -107,8 +107,8 @@ void sort_places(const std::vector<std::string>& levels,
 /// Writes a category's features, which must be 0 before.
 void spread(double cell, const ColumnFacts& column, float* to) {
   if (std::isnan(cell))
-    std::ranges::transform(
-        column.shares, to, [](double share) { return static_cast<float>(share); });
+    std::ranges::transform(column.shares, to,
+                           [](double share) { return static_cast<float>(share); });
   else
     to[static_cast<std::size_t>(cell)] = 1;
 }

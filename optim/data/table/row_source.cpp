@@ -457,8 +457,8 @@ std::unique_ptr<RowSource> open_rows(const std::string& path, const RowForm& for
 }
 
 std::unique_ptr<RowSource> open_npy(const std::string& path) {
-  return std::make_unique<NpyRows>(
-      path, "NPY", NpyArray(path, open_bytes(path), any_element), std::nullopt);
+  return std::make_unique<NpyRows>(path, "NPY", NpyArray(path, open_bytes(path), any_element),
+                                   std::nullopt);
 }
 
 std::unique_ptr<RowSource> open_npz(const std::string& path) {
@@ -467,9 +467,7 @@ std::unique_ptr<RowSource> open_npz(const std::string& path) {
   if (!x || !y)
     throw std::runtime_error(path + ": an archive without " + (x ? "`y`" : "`x`") +
                              "; save both: numpy.savez(file, x=features, y=targets)");
-  return std::make_unique<NpyRows>(path,
-                                   "NPZ",
-                                   NpyArray(path + "(x)", std::move(x), any_element),
+  return std::make_unique<NpyRows>(path, "NPZ", NpyArray(path + "(x)", std::move(x), any_element),
                                    NpyArray(path + "(y)", std::move(y), any_element));
 }
 

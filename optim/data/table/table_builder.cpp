@@ -136,9 +136,7 @@ class TableBuilder {
     if (column(k).use == Use::date) return take_date(k, word);
     const std::optional<double> value = number_in(word, column(k).decimal);
     if (value && !std::isnan(*value)) return in_range(k, *value);
-    return complain(k,
-                    Fault::number,
-                    word,
+    return complain(k, Fault::number, word,
                     shown(word) + " in column " + shown(column(k).name) + " is no number, and " +
                         column(k).told +
                         "; correct it, leave it empty if it is missing, or name the column under "
@@ -147,9 +145,7 @@ class TableBuilder {
 
   double take_date(std::size_t k, std::string_view word) {
     if (const std::optional<double> days = days_of(word)) return *days;
-    return complain(k,
-                    Fault::number,
-                    word,
+    return complain(k, Fault::number, word,
                     shown(word) + " in column " + shown(column(k).name) +
                         " is no date, and `dates` names the column; write 2024-03-01 or 1.3.2024, "
                         "leave it empty if it is missing, or name the column under `ignore`");
@@ -163,9 +159,7 @@ class TableBuilder {
 
   double in_range(std::size_t k, double value) {
     if (std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())) return value;
-    return complain(k,
-                    Fault::range,
-                    "",
+    return complain(k, Fault::range, "",
                     "the number in column " + shown(column(k).name) +
                         " is beyond what a float holds, 3.4e38; mend it or scale the column");
   }
@@ -173,9 +167,7 @@ class TableBuilder {
   double gap(std::size_t k) {
     ++table_.missing[k];
     if (missing_ == MissingValue::refuse)
-      complain(k,
-               Fault::missing,
-               "",
+      complain(k, Fault::missing, "",
                "no value in column " + shown(column(k).name) +
                    "; write `missing: mean` or `missing: drop`, or correct the file");
     return missing_cell;
@@ -188,9 +180,7 @@ class TableBuilder {
     const PlannedColumn& c = column(k);
     const std::optional<double> value = c.numeric ? number_in(word, c.decimal) : 0;
     if (!value || !std::isfinite(*value))
-      return complain(k,
-                      Fault::number,
-                      word,
+      return complain(k, Fault::number, word,
                       "the class " + shown(word) + " is no number, and " + c.told +
                           "; correct it, or write all values as text");
     if (c.numeric && c.closed)
@@ -221,17 +211,13 @@ class TableBuilder {
     const bool target = k == table_.plan.target;
     const std::size_t most = target ? table_bounds::classes : table_bounds::levels;
     if (known.size() == most)
-      return complain(k,
-                      Fault::level,
-                      "",
+      return complain(k, Fault::level, "",
                       where + " is one " + (target ? "class" : "value") + " more than the " +
                           std::to_string(most) + " that a column may have; " +
                           (target ? "write `task: regression`, or name another target"
                                   : "leave the column out: `ignore: [NAME]`"));
     if (name.size() > table_bounds::name_bytes)
-      return complain(k,
-                      Fault::range,
-                      "",
+      return complain(k, Fault::range, "",
                       where + " is longer than " + std::to_string(table_bounds::name_bytes) +
                           " bytes; leave the column out: `ignore: [NAME]`");
     if (!is_printable(name))

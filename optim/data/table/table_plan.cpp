@@ -209,9 +209,8 @@ TaskGuess guess_task(const TableSpec& spec) {
   if (seen.fractions) return {true, name + " has fractions"};
   const std::size_t count = seen.different.size();
   if (seen.has_classes())
-    return {false,
-            name + " has " + std::to_string(count) + " different whole number" +
-                (count == 1 ? "" : "s")};
+    return {false, name + " has " + std::to_string(count) + " different whole number" +
+                       (count == 1 ? "" : "s")};
   return {true,
           name + " has more than " + std::to_string(table_bounds::few) + " different numbers"};
 }

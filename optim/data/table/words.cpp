@@ -96,19 +96,9 @@ std::optional<double> time_of(std::string_view text) {
 }  // namespace
 
 bool is_missing(std::string_view word) {
-  static constexpr std::string_view words[] = {"",
-                                               "?",
-                                               "-",
-                                               "na",
-                                               "<na>",
-                                               "n/a",
-                                               "#n/a",
-                                               "#na",
-                                               "nan",
-                                               "-nan",
-                                               "null",
-                                               "1.#qnan",
-                                               "-1.#ind"};
+  static constexpr std::string_view words[] = {"",     "?",       "-",      "na",  "<na>",
+                                               "n/a",  "#n/a",    "#na",    "nan", "-nan",
+                                               "null", "1.#qnan", "-1.#ind"};
   return is_one_of(word, words);
 }
 
@@ -151,12 +141,8 @@ std::string date_text(double days) {
   const int year = static_cast<int>(date.year());
   if (year < 1 || year > 9999) return "";
   std::array<char, 48> text{};
-  std::snprintf(text.data(),
-                text.size(),
-                "%04d-%02u-%02u",
-                year,
-                static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()));
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02u", year,
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
   return text.data();
 }
 
@@ -201,8 +187,8 @@ std::vector<std::string> sorted_levels(std::vector<std::string> levels) {
   });
   std::ranges::sort(levels);
   if (numbers)
-    std::ranges::stable_sort(
-        levels, {}, [](const std::string& l) { return *number_of<double>(l); });
+    std::ranges::stable_sort(levels, {},
+                             [](const std::string& l) { return *number_of<double>(l); });
   return levels;
 }
 

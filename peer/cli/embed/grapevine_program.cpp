@@ -200,8 +200,7 @@ int gv_state(gv_peer* peer, int give, void* data, size_t* bytes) {
       throw Fault(GV_E_USE,
                   fmt::format("gv_state: {} bytes, and {} are the most: keep large things in "
                               "files of the program's own",
-                              *bytes,
-                              most_state_bytes));
+                              *bytes, most_state_bytes));
     peer->program->give_state({static_cast<const char*>(data), *bytes});
     return GV_OK;
   });

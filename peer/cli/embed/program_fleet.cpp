@@ -61,11 +61,8 @@ PeerId own_id(const Fleet& fleet, const OpenWords& words) {
                             "srun, mpirun and indexed jobs of Kubernetes set it themselves",
                             fleet.path));
   if (*id < fleet.trainers()) return *id;
-  throw Fault(GV_E_USE,
-              fmt::format("`id` is {}, and the peers of {} that train are 0 .. {}",
-                          *id,
-                          fleet.path,
-                          fleet.trainers() - 1));
+  throw Fault(GV_E_USE, fmt::format("`id` is {}, and the peers of {} that train are 0 .. {}", *id,
+                                    fleet.path, fleet.trainers() - 1));
 }
 
 /// Returns a model just large enough for each server to have a part.
@@ -84,10 +81,8 @@ Dataset labelled(std::span<const std::int32_t> labels, std::size_t n) {
   if (labels.empty()) return data;
   const auto [least, most] = std::ranges::minmax(labels);
   if (least < 0 || most >= most_classes)
-    throw Fault(
-        GV_E_USE,
-        fmt::format(
-            "gv_rows: labels of {} .. {}: 0 .. {} are allowed", least, most, most_classes - 1));
+    throw Fault(GV_E_USE, fmt::format("gv_rows: labels of {} .. {}: 0 .. {} are allowed", least,
+                                      most, most_classes - 1));
   data.classes = static_cast<std::uint32_t>(most) + 1;
   data.labels.assign(labels.begin(), labels.end());
   return data;
@@ -124,8 +119,8 @@ std::vector<std::uint32_t> rows_of(const ProgramFleet& of,
         fmt::format("gv_rows: data.partition `{}` divides by classes: give labels", spec.kind));
   return about_fleet([&] {
     const Dataset data = labelled(by_class ? labels : std::span<const std::int32_t>{}, n);
-    return partition(
-        data, of.fleet.trainers(), spec, Rng(of.fleet.seed).derive("partition"))[of.id];
+    return partition(data, of.fleet.trainers(), spec,
+                     Rng(of.fleet.seed).derive("partition"))[of.id];
   });
 }
 

@@ -252,10 +252,8 @@ void ProgramPeer::keep(const Report& report) {
 void ProgramPeer::handle_report(const Report& report) {
   if (report.left_by && !fleet_.fleet.stop.time) left_by_ = *report.left_by;
   if (!report.broken_by) return;
-  life_->fail({GV_E_LOST,
-               fmt::format("peer {} is lost, and {} cannot continue without it",
-                           *report.broken_by,
-                           assembly_->algorithm->kind)});
+  life_->fail({GV_E_LOST, fmt::format("peer {} is lost, and {} cannot continue without it",
+                                      *report.broken_by, assembly_->algorithm->kind)});
 }
 
 OwnTurnSource::OwnTurnSource(ProgramTurns& turns)

@@ -57,11 +57,8 @@ std::uint64_t mark_of(const char* name) {
 
 void check_call(const gv_call& call, const char* name) {
   if (call.size != sizeof(gv_call))
-    throw Fault(GV_E_USE,
-                fmt::format("{}: gv_call has {} bytes, and this library's has {}",
-                            name,
-                            call.size,
-                            sizeof(gv_call)));
+    throw Fault(GV_E_USE, fmt::format("{}: gv_call has {} bytes, and this library's has {}", name,
+                                      call.size, sizeof(gv_call)));
   if (call.lends > 1) throw Fault(GV_E_USE, fmt::format("{}: gv_call.lends is 0 or 1", name));
   if (call.type > GV_TYPE_INT64)
     throw Fault(GV_E_USE, fmt::format("{}: there is no type {}", name, call.type));
@@ -82,8 +79,7 @@ std::vector<PeerAddress> ProgramPeer::addresses_of(const char* json) const {
       throw Fault(GV_E_USE,
                   fmt::format("gv_begin: peer {} is a neighbour of peer {}, and no address says "
                               "where it is",
-                              link,
-                              fleet_.id));
+                              link, fleet_.id));
   return all;
 }
 
@@ -124,10 +120,8 @@ ProgramLife::Addresses ProgramPeer::meet_in_folder() const {
     if (missing.empty()) return all;
     if (Clock::now() >= until)
       throw Fault(GV_E_LOST,
-                  fmt::format("peers {} have not come to {} in {:g} s",
-                              fmt::join(missing, ", "),
-                              words_.meet,
-                              words_.wait_seconds));
+                  fmt::format("peers {} have not come to {} in {:g} s", fmt::join(missing, ", "),
+                              words_.meet, words_.wait_seconds));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return {};
@@ -421,8 +415,7 @@ void ProgramPeer::tell_who_is_missing(const VerbAtHand& verb) {
         log(
             fmt::format("waits in what all peers do together for {} {}: no script may come to it "
                         "less often than the others",
-                        missing.size() == 1 ? "peer" : "peers",
-                        fmt::join(missing, ", ")));
+                        missing.size() == 1 ? "peer" : "peers", fmt::join(missing, ", ")));
     });
   });
 }

@@ -65,8 +65,7 @@ void check_same(const ProgramModel& mine, const ProgramModel& fleets) {
   }
   throw Fault(GV_E_DISAGREES,
               fmt::format("{} tensors, or in another layout, and the fleet's are {}",
-                          mine.parameters.size(),
-                          fleets.parameters.size()));
+                          mine.parameters.size(), fleets.parameters.size()));
 }
 
 }  // namespace
@@ -316,10 +315,7 @@ std::optional<Fault> ProgramSimulation::failure() const {
 std::string ProgramSimulation::info() const {
   const std::lock_guard lock(mutex_);
   return fmt::format(R"({{"peers": {}, "step": {}, "over": {}, "records": [{}], "summary": {}}})",
-                     peers_.size(),
-                     Json(step_seconds_).dump(),
-                     over_,
-                     fmt::join(records_, ", "),
+                     peers_.size(), Json(step_seconds_).dump(), over_, fmt::join(records_, ", "),
                      summary_);
 }
 
@@ -339,8 +335,7 @@ std::string ProgramSimulation::simulated() {
   model.gradient_flops = seconds * fleet_.fleet.flops * fleet_.fleet.peers.front().speed;
   const Assembly fleet(fleet_.fleet, std::nullopt, model);
   VirtualPeer* const evaluator = model.evaluates ? evaluator_ : nullptr;
-  Observer observer(fleet.fleet.size(),
-                    std::make_unique<VirtualObjective>(*model_, evaluator),
+  Observer observer(fleet.fleet.size(), std::make_unique<VirtualObjective>(*model_, evaluator),
                     [this](const FleetRecord& record) {
                       const std::lock_guard lock(mutex_);
                       records_.push_back(evaluate_line(record));

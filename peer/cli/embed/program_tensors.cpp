@@ -86,8 +86,7 @@ std::vector<std::uint32_t> order_of(const std::string& name,
                        shared ? "is expanded: several of its elements are one in memory"
                               : "has gaps between its elements",
                        fmt::join(tensor.shape, tensor.shape + tensor.dims, ", "),
-                       fmt::join(tensor.strides, tensor.strides + tensor.dims, ", "),
-                       own_copy));
+                       fmt::join(tensor.strides, tensor.strides + tensor.dims, ", "), own_copy));
   }
   if (std::ranges::is_sorted(dims)) dims.clear();
   return dims;
@@ -176,9 +175,8 @@ ProgramTensors read_tensors(std::span<const gv_tensor> tensors) {
     total += floats;
   }
   if (total == 0 || total > most_floats)
-    throw Fault(
-        GV_E_TENSORS,
-        fmt::format("the tensors have {} elements: 1 to {} are allowed", total, most_floats));
+    throw Fault(GV_E_TENSORS, fmt::format("the tensors have {} elements: 1 to {} are allowed",
+                                          total, most_floats));
   all.x = segments_of(std::move(pieces), all.model);
   return all;
 }
@@ -227,9 +225,8 @@ void load_values(std::span<const float> values, const ProgramTensors& tensors) {
       std::ranges::copy(own, to);
       continue;
     }
-    walk(tensors.model.parameters[k], tensors.model.orders[k], [&](std::size_t place) {
-      *to++ = own[place];
-    });
+    walk(tensors.model.parameters[k], tensors.model.orders[k],
+         [&](std::size_t place) { *to++ = own[place]; });
   }
 }
 

@@ -103,11 +103,9 @@ Turn MeasuredProgram::turn(const gv_told* done, int) {
 std::string lost_text(const VerbEnd& end, VerbOp op) {
   const bool of_two = op == VerbOp::transfer;
   if (end.why == VerbEnd::Why::again)
-    return fmt::format("peer {} was started again, and does not know what {} before",
-                       end.peer,
+    return fmt::format("peer {} was started again, and does not know what {} before", end.peer,
                        of_two ? "was under way between the two" : "all peers have done together");
-  return fmt::format("peer {} has {}: {}",
-                     end.peer,
+  return fmt::format("peer {} has {}: {}", end.peer,
                      end.why == VerbEnd::Why::died ? "died" : "left",
                      of_two ? "it neither pushes nor pulls"
                             : "what all peers do together is not possible without it");
@@ -177,10 +175,8 @@ std::shared_ptr<VerbAtHand> transfer_at_hand(const VerbCall& call, bool pushes) 
 
 void TransfersAtHand::check_room(const char* call) const {
   if (transfers_.size() >= most)
-    throw Fault(
-        GV_E_USE,
-        fmt::format(
-            "{}: {} are under way already, and gv_wait ends them", call, transfers_.size()));
+    throw Fault(GV_E_USE, fmt::format("{}: {} are under way already, and gv_wait ends them", call,
+                                      transfers_.size()));
 }
 
 std::uint64_t TransfersAtHand::add(Transfer transfer) {
@@ -195,10 +191,8 @@ const TransfersAtHand::Transfer& TransfersAtHand::at(std::uint64_t handle,
     throw Fault(GV_E_USE,
                 fmt::format("gv_wait: {} is no handle, or was waited for before", handle));
   if (bytes != at->second.verb->bytes())
-    throw Fault(
-        GV_E_USE,
-        fmt::format(
-            "gv_wait: room for {} bytes, and there are {}", bytes, at->second.verb->bytes()));
+    throw Fault(GV_E_USE, fmt::format("gv_wait: room for {} bytes, and there are {}", bytes,
+                                      at->second.verb->bytes()));
   return at->second;
 }
 

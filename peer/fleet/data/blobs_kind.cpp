@@ -27,8 +27,8 @@ DataKind blobs_kind() {
           .drawn = [](const DataSpec& data) { return std::uint64_t{data.features}; },
           .load =
               [](const DataSpec& data, const Rng& rng) {
-                return make_blobs(
-                    data.train, data.test, data.features, data.classes, data.separation, rng);
+                return make_blobs(data.train, data.test, data.features, data.classes,
+                                  data.separation, rng);
               }};
 }
 

@@ -32,9 +32,8 @@ DataKind cifar10_kind() {
           .files = [](const DataSpec& data) { return cifar10_files(data.dir); },
           .load =
               [](const DataSpec& data, const Rng&) {
-                return decoded(decoded_folder(), "cifar10 1", cifar10_files(data.dir), [&] {
-                  return read_cifar10(data.dir);
-                });
+                return decoded(decoded_folder(), "cifar10 1", cifar10_files(data.dir),
+                               [&] { return read_cifar10(data.dir); });
               }};
 }
 

@@ -79,10 +79,8 @@ class DataReader : Readers {
     if (width == 0 || rows <= most / width) return;
     source_.error(
         at_,
-        fmt::format("{} samples of {} numbers are to be drawn, and {} numbers are the most",
-                    rows,
-                    width,
-                    most),
+        fmt::format("{} samples of {} numbers are to be drawn, and {} numbers are the most", rows,
+                    width, most),
         "take fewer samples (`train`, `test`) or shorter ones");
   }
 
@@ -114,8 +112,7 @@ class DataReader : Readers {
         folder ? no_folder(data_.validation_file) : no_file(data_.validation_file);
     if (!missing.empty())
       return source_.error(
-          *value,
-          fmt::format("no such {}: {}", folder ? "folder" : "file", missing),
+          *value, fmt::format("no such {}: {}", folder ? "folder" : "file", missing),
           "a set as `test` is one, or a share of the training samples such as 10 %");
     try {
       data_.validation_content =
@@ -154,8 +151,7 @@ class DataReader : Readers {
     if (p.kind == "dirichlet")
       set(map.take("min_samples"), p.min_samples, count("data.partition.min_samples"));
     if (by_class)
-      set(map.take("classes_per_peer"),
-          p.classes_per_peer,
+      set(map.take("classes_per_peer"), p.classes_per_peer,
           count("data.partition.classes_per_peer"));
     if (p.kind == "quantity") {
       const Value* sizes = map.take("sizes");
@@ -173,13 +169,11 @@ class DataReader : Readers {
   void check_per_peer() {
     data_.partition.kind = "own";
     if (data_.servers > 0)
-      source_.error(at_,
-                    "data servers cannot serve samples from per-peer files",
+      source_.error(at_, "data servers cannot serve samples from per-peer files",
                     "leave out `servers`, or `{id}` in `file`");
     const Value::Entry* partition = at_.kind == Value::Kind::map ? at_.find("partition") : nullptr;
     if (partition != nullptr)
-      source_.error(partition->value,
-                    "each peer has a file of its own: there is nothing to divide",
+      source_.error(partition->value, "each peer has a file of its own: there is nothing to divide",
                     "leave out `partition`, or `{id}` in `file`");
   }
 
@@ -221,9 +215,7 @@ double DataReading::number(std::string_view key, const Value* value) {
   if (value == nullptr) return range.usual;
   if (!range.whole)
     return read_number(source, *value, range.least, range.most).value_or(range.usual);
-  const auto count = read_count(source,
-                                *value,
-                                static_cast<std::uint64_t>(range.least),
+  const auto count = read_count(source, *value, static_cast<std::uint64_t>(range.least),
                                 static_cast<std::uint64_t>(range.most));
   return count ? static_cast<double>(*count) : range.usual;
 }
@@ -238,9 +230,8 @@ void DataReading::sizes() {
 }
 
 void DataReading::servers() {
-  set(map.take("servers", "none"), data.servers, [&](const Value& value) {
-    return read_count(source, value, "data.servers");
-  });
+  set(map.take("servers", "none"), data.servers,
+      [&](const Value& value) { return read_count(source, value, "data.servers"); });
 }
 
 std::string DataReading::path(const Value* value, std::string_view key, const std::string& help) {

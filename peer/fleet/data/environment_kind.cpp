@@ -17,20 +17,16 @@ void read(DataReading& from) {
   if (const Value* const name = from.map.take("name"))
     from.data.environment = read_choice(from.source, *name, names()).value_or(names().front());
   else
-    from.source.error(from.at,
-                      "data of kind `environment` needs `name`",
+    from.source.error(from.at, "data of kind `environment` needs `name`",
                       fmt::format("one of {}", fmt::join(names(), ", ")));
   if (const Value* const given = from.map.take("partition"))
-    from.source.error(*given,
-                      "an agent fills its own memory: there are no samples to divide",
+    from.source.error(*given, "an agent fills its own memory: there are no samples to divide",
                       "leave out `partition`");
   if (const Value* const given = from.map.take("servers"))
-    from.source.error(*given,
-                      "an agent fills its own memory: there are no samples to serve",
+    from.source.error(*given, "an agent fills its own memory: there are no samples to serve",
                       "leave out `servers`");
   if (const Value* const given = from.map.take("validation"))
-    from.source.error(*given,
-                      "an agent is looked at in its environment, not on samples",
+    from.source.error(*given, "an agent is looked at in its environment, not on samples",
                       "leave out `validation`");
 }
 

@@ -16,9 +16,8 @@ void read(DataReading& from) {
   DataSpec& data = from.data;
   from.sizes();
   const Value* const dir = from.map.take("dir");
-  set(from.map.take("fallback", "none"), data.fallback, [&](const Value& value) {
-    return read_choice(from.source, value, {"digits"});
-  });
+  set(from.map.take("fallback", "none"), data.fallback,
+      [&](const Value& value) { return read_choice(from.source, value, {"digits"}); });
   data.dir =
       from.path(dir, "dir", "the folder of train-images-idx3-ubyte[.gz] and its three companions");
   const std::string missing = no_folder(data.dir);
@@ -27,15 +26,13 @@ void read(DataReading& from) {
                                   ? ""
                                   : "; Debian's package is dataset-fashion-mnist";
   if (data.fallback.empty())
-    return from.source.error(*dir,
-                             fmt::format("no such folder: {}", missing),
+    return from.source.error(*dir, fmt::format("no such folder: {}", missing),
                              fmt::format("install the data{}, or add `fallback: digits`", package));
   data.kind = data.fallback;
   if (from.notices != nullptr)
     from.notices->push_back(
         fmt::format("{} is not there: the built-in digits are used instead (accuracies differ{})",
-                    data.dir,
-                    package));
+                    data.dir, package));
 }
 
 /// Removes classes without samples: labels 0 and 7 become two classes, with these names. Labels
@@ -82,10 +79,8 @@ DataKind idx_kind() {
           .files = [](const DataSpec& data) { return idx_files(data.dir); },
           .load =
               [](const DataSpec& data, const Rng&) {
-                return with_present_classes(
-                    decoded(decoded_folder(), "idx 1", idx_files(data.dir), [&] {
-                      return read_idx(data.dir);
-                    }));
+                return with_present_classes(decoded(decoded_folder(), "idx 1", idx_files(data.dir),
+                                                    [&] { return read_idx(data.dir); }));
               }};
 }
 

@@ -52,10 +52,8 @@ TrainTest load(const DataSpec& data, const Rng& rng) {
   const ImageFolder found = pictures(data, rng);
   const auto facts = std::make_shared<const DataFacts>(
       DataFacts{.format = "images", .target = "", .classes = found.classes});
-  const TrainTest sets =
-      decoded(decoded_folder(), "images 1 " + found.summary(), found.paths(), [&] {
-        return read_images(found);
-      });
+  const TrainTest sets = decoded(decoded_folder(), "images 1 " + found.summary(), found.paths(),
+                                 [&] { return read_images(found); });
   // Decoded sets are shared and cached; the folder names belong to this fleet.
   const auto named = [&](const Dataset& set) {
     auto copy = std::make_shared<Dataset>(set);

@@ -18,19 +18,10 @@ DataKind images_kind();
 DataKind environment_kind();
 
 const std::vector<DataKind>& data_kinds() {
-  static const std::vector<DataKind> table{idx_kind(),
-                                           digits_kind(),
-                                           cifar10_kind(),
-                                           text_kind(),
-                                           linear_kind(),
-                                           quadratic_kind(),
-                                           blobs_kind(),
-                                           teacher_kind(),
-                                           sparse_kind(),
-                                           libsvm_kind(),
-                                           table_kind(),
-                                           images_kind(),
-                                           environment_kind()};
+  static const std::vector<DataKind> table{
+      idx_kind(),       digits_kind(), cifar10_kind(),    text_kind(),   linear_kind(),
+      quadratic_kind(), blobs_kind(),  teacher_kind(),    sparse_kind(), libsvm_kind(),
+      table_kind(),     images_kind(), environment_kind()};
   return table;
 }
 

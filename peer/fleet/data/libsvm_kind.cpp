@@ -37,9 +37,7 @@ std::shared_ptr<const Dataset> read_validation(const DataSpec& data, const Datas
     throw std::runtime_error(
         fmt::format("{}: has column {}, and the last one of the training set is {}; leave such "
                     "columns out",
-                    data.validation_file,
-                    rows->features,
-                    train.features));
+                    data.validation_file, rows->features, train.features));
   rows->features = train.features;
   return rows;
 }

@@ -41,8 +41,8 @@ DataKind sparse_kind() {
           .drawn = [](const DataSpec& data) { return std::uint64_t{data.nonzeros}; },
           .load =
               [](const DataSpec& data, const Rng& rng) {
-                return draw_sparse(
-                    data.train, data.test, data.features, data.nonzeros, data.noise, rng);
+                return draw_sparse(data.train, data.test, data.features, data.nonzeros, data.noise,
+                                   rng);
               }};
 }
 

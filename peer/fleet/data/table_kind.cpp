@@ -70,8 +70,8 @@ class TableReader : Readers {
   void read_test(const Value* test, const Value* held_out, const Value* file) {
     if (test == nullptr && held_out == nullptr) table_.held_out = 0.2;
     if (file != nullptr && data_.per_peer() && test == nullptr)
-      source_.error(
-          *file, "per-peer files need a `test` file that all peers have", "write `test: test.csv`");
+      source_.error(*file, "per-peer files need a `test` file that all peers have",
+                    "write `test: test.csv`");
     if (test != nullptr && table_.test.find("{id}") != std::string::npos)
       source_.error(*test, "all peers share the test set", "leave `{id}` out of `test`");
   }
@@ -99,10 +99,8 @@ class TableReader : Readers {
     if (value == nullptr) return;
     if (automatic && value->kind == Value::Kind::scalar && value->text == "auto") return;
     if (value->kind != Value::Kind::sequence || value->items.size() > most_listed)
-      return source_.error(*value,
-                           fmt::format("expected a list of columns for `{}`", key),
-                           fmt::format("write `{}: [city, colour]`{}",
-                                       key,
+      return source_.error(*value, fmt::format("expected a list of columns for `{}`", key),
+                           fmt::format("write `{}: [city, colour]`{}", key,
                                        automatic ? ", or `auto`: every column of text" : ""));
     std::vector<std::string> names;
     for (const Value& item : value->items)
@@ -171,17 +169,11 @@ void read(DataReading& from) {
 /// Describes the content and how it is read; paths do not matter.
 std::string digest(const DataSpec& data) {
   const TableSpec& t = data.table;
-  std::string words = fmt::format("table {} {} {} {} {} {} {} {}one-hot {}{};",
-                                  data.content,
-                                  data.per_peer(),
-                                  t.held_out,
-                                  t.regression,
-                                  t.standardize,
-                                  static_cast<int>(t.missing),
-                                  counted_words({t.target}),
-                                  counted_words(t.ignore),
-                                  t.one_hot.has_value(),
-                                  counted_words(t.one_hot.value_or(std::vector<std::string>{})));
+  std::string words =
+      fmt::format("table {} {} {} {} {} {} {} {}one-hot {}{};", data.content, data.per_peer(),
+                  t.held_out, t.regression, t.standardize, static_cast<int>(t.missing),
+                  counted_words({t.target}), counted_words(t.ignore), t.one_hot.has_value(),
+                  counted_words(t.one_hot.value_or(std::vector<std::string>{})));
   if (!t.has_header()) words += "no header;";
   if (t.decimal != '.') words += fmt::format("decimal {};", t.decimal);
   if (!t.dates.empty()) words += fmt::format("dates {};", counted_words(t.dates));
@@ -212,59 +204,37 @@ DataKey key(const char* name,
 
 std::vector<DataKey> keys() {
   return {
-      key("file",
-          "a file, from the fleet file's folder",
-          "",
-          "file with the samples; a name such as `part-{id}.csv` gives each peer its own file",
-          ""),
+      key("file", "a file, from the fleet file's folder", "",
+          "file with the samples; a name such as `part-{id}.csv` gives each peer its own file", ""),
       key("test", "a file", "(by `held_out`)", "file with the test set", ", test: a.csv"),
       held_out_key(),
-      key("header",
-          "true or false",
-          "true",
+      key("header", "true or false", "true",
           "the first line of each CSV file has the columns' names; false: the columns are called "
           "x0, x1, ...",
           ", header: true"),
-      key("target",
-          "a column",
-          "(the last column, if columns have no names)",
-          "the column to predict",
-          ""),
-      key("task",
-          "classification or regression",
-          "(guessed and reported)",
+      key("target", "a column", "(the last column, if columns have no names)",
+          "the column to predict", ""),
+      key("task", "classification or regression", "(guessed and reported)",
           "kind of target. The guess: text and at most 20 different whole numbers are classes",
           ", task: regression"),
-      key("standardize",
-          "true, false or { file: stats.yaml }",
-          "true",
+      key("standardize", "true, false or { file: stats.yaml }", "true",
           "scale numbers to mean 0 and standard deviation 1 over the training samples",
           ", standardize: false"),
-      key("standardize.file",
-          "a file of `grapevine data FILE --write`",
-          "",
+      key("standardize.file", "a file of `grapevine data FILE --write`", "",
           "file with the means, deviations, values and classes to use instead of measured ones",
           ", standardize: { file: stats.yaml }"),
-      key("one_hot",
-          "auto, or a list of columns",
-          "auto",
+      key("one_hot", "auto, or a list of columns", "auto",
           "columns to encode one-hot, each value as a feature of 0 or 1; auto: the columns of text",
           ", one_hot: [c]"),
       key("ignore", "a list of columns", "none", "columns to leave out", ", ignore: [c]"),
-      key("dates",
-          "a list of columns",
-          "none",
+      key("dates", "a list of columns", "none",
           "columns of dates (2024-03-01, 1.3.2024, optionally with a time), which become days "
           "since 1970-01-01",
           ", dates: [c]"),
-      key("decimal",
-          "`.` or `,`",
-          "\".\"",
+      key("decimal", "`.` or `,`", "\".\"",
           "decimal mark of numbers; with `,` thousands may be separated by points",
           ", decimal: \",\""),
-      key("missing",
-          "refuse, mean or drop",
-          "refuse",
+      key("missing", "refuse, mean or drop", "refuse",
           "treatment of empty values. refuse: an error. mean: the column's mean, or no row if the "
           "target is empty. drop: the row is left out",
           ", missing: mean")};

@@ -22,8 +22,7 @@ class StatisticsReader : Readers {
     MapReader map(source_, &root, "");
     const Value* version = map.take("version");
     if (version == nullptr || version->text != "1")
-      source_.error(version != nullptr ? *version : root,
-                    "statistics begin with `version: 1`",
+      source_.error(version != nullptr ? *version : root, "statistics begin with `version: 1`",
                     "`grapevine data FILE --write stats.yaml` makes them");
     const Value* columns = map.take("columns");
     if (columns == nullptr || columns->kind != Value::Kind::sequence || columns->items.empty())
@@ -109,13 +108,11 @@ std::string statistics_text(const DataFacts& facts) {
       "# The columns of a table as `grapevine data --write` found them: means and deviations over\n"
       "# the training samples, the values of categories, and the classes.\nversion: 1\ncolumns:\n";
   for (const ColumnFacts& column : facts.columns)
-    text += column.is_category() ? fmt::format("  - {{ name: {}, values: {} }}\n",
-                                               Json(column.name).dump(),
-                                               list_text(column.levels))
-                                 : fmt::format("  - {{ name: {}, mean: {}, deviation: {} }}\n",
-                                               Json(column.name).dump(),
-                                               column.mean,
-                                               column.deviation);
+    text += column.is_category()
+                ? fmt::format("  - {{ name: {}, values: {} }}\n", Json(column.name).dump(),
+                              list_text(column.levels))
+                : fmt::format("  - {{ name: {}, mean: {}, deviation: {} }}\n",
+                              Json(column.name).dump(), column.mean, column.deviation);
   if (facts.target_shift) text += fmt::format("target_shift: {}\n", *facts.target_shift);
   if (!facts.classes.empty()) text += fmt::format("classes: {}\n", list_text(facts.classes));
   return text;

@@ -25,8 +25,8 @@ DataKind teacher_kind() {
           .drawn = [](const DataSpec& data) { return std::uint64_t{data.features}; },
           .load =
               [](const DataSpec& data, const Rng& rng) {
-                return ask_teacher(
-                    data.train, data.test, data.features, data.classes, data.noise, rng);
+                return ask_teacher(data.train, data.test, data.features, data.classes, data.noise,
+                                   rng);
               }};
 }
 

@@ -183,18 +183,16 @@ Decision decide_mixed(const ColumnLook& look) {
   if (look.words.size() + look.different.size() <= table_bounds::few)
     return {Decision::Use::category, "words and few numbers: each is a value"};
   if (look.words.size() == 1)
-    return {Decision::Use::ignored,
-            fmt::format("left out: {} stands {} among {} numbers; empty, these fields are missing "
-                        "values",
-                        look.first_text,
-                        look.text == 1 ? "once" : fmt::format("{} times", look.text),
-                        look.numbers)};
+    return {
+        Decision::Use::ignored,
+        fmt::format("left out: {} stands {} among {} numbers; empty, these fields are missing "
+                    "values",
+                    look.first_text, look.text == 1 ? "once" : fmt::format("{} times", look.text),
+                    look.numbers)};
   const std::string where = look.text_place.substr(look.text_place.rfind(':') + 1);
   return {Decision::Use::ignored,
-          fmt::format("left out: {} in line {} is no number, and {} values are",
-                      look.first_text,
-                      where,
-                      look.numbers)};
+          fmt::format("left out: {} in line {} is no number, and {} values are", look.first_text,
+                      where, look.numbers)};
 }
 
 Decision decide(const ColumnLook& look) {
@@ -210,16 +208,14 @@ Decision decide(const ColumnLook& look) {
   if (look.is_dates()) return {Use::date, "dates, as days since 1970-01-01"};
   if (look.numbers > 0) return decide_mixed(look);
   if (2 * (look.dates + look.doubtful) > look.text)
-    return {Use::ignored,
-            look.doubtful > 0 ? "left out: dates of which the month is unclear; write 2024-03-01"
+    return {Use::ignored, look.doubtful > 0
+                              ? "left out: dates of which the month is unclear; write 2024-03-01"
                               : fmt::format("left out: dates, and {} is none", look.first_text)};
   if (tells_nothing(look))
-    return {Use::ignored,
-            fmt::format("left out: {} words, {} different ones",
-                        look.text,
-                        look.words.size() > ColumnLook::most_words
-                            ? fmt::format("more than {}", ColumnLook::most_words)
-                            : std::to_string(look.words.size()))};
+    return {Use::ignored, fmt::format("left out: {} words, {} different ones", look.text,
+                                      look.words.size() > ColumnLook::most_words
+                                          ? fmt::format("more than {}", ColumnLook::most_words)
+                                          : std::to_string(look.words.size()))};
   if (look.words.size() > table_bounds::many)
     return {Use::category,
             fmt::format("{} different words, each of which becomes a feature", look.words.size())};
@@ -290,8 +286,8 @@ class TableDraft {
     const std::string target = answers_.target.empty() ? names_.back() : answers_.target;
     const auto at = std::ranges::find(names_, target);
     if (at == names_.end())
-      throw std::invalid_argument(fmt::format(
-          "--target: {} has no column {}", printable(answers_.data, 200), shown(target)));
+      throw std::invalid_argument(fmt::format("--target: {} has no column {}",
+                                              printable(answers_.data, 200), shown(target)));
     target_ = static_cast<std::size_t>(at - names_.begin());
     spec_.target = target;
   }
@@ -302,9 +298,9 @@ class TableDraft {
     add("  file: " + draft_word(draft_path(answers_.data, folder_)), "");
     if (spec_.header) add(fmt::format("  header: {}", spec_.has_header()), header_why_);
     if (spec_.decimal == ',') add("  decimal: \",\"", decimal_why_);
-    add("  target: " + draft_word(names_[target_]),
-        answers_.target.empty() ? "the last column: is it the right one?"
-                                : "the column to predict");
+    add("  target: " + draft_word(names_[target_]), answers_.target.empty()
+                                                        ? "the last column: is it the right one?"
+                                                        : "the column to predict");
     add(fmt::format("  task: {}", guess.regression ? "regression" : "classification"), guess.why);
     add(fmt::format("  held_out: {} %", held_out_percent), "drawn at random, for testing");
     write_missing();
@@ -320,8 +316,8 @@ class TableDraft {
       if (decisions_[k].use == Decision::Use::ignored || looks_[k].missing == 0) continue;
       all += looks_[k].missing;
       if (counts.size() < 400)
-        counts += fmt::format(
-            "{}{} {}", counts.empty() ? "" : ", ", printable(names_[k], 60), looks_[k].missing);
+        counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", printable(names_[k], 60),
+                              looks_[k].missing);
     }
     if (all == 0) return;
     const std::string note = fmt::format("{}: {}", counted(all, "missing value"), counts);

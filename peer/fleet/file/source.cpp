@@ -41,9 +41,7 @@ class TreeBuilder : public YAML::EventHandler {
     put(std::move(value));
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    source_.error(place(mark),
-                  1,
-                  "aliases are not allowed in a fleet file",
+    source_.error(place(mark), 1, "aliases are not allowed in a fleet file",
                   "write the value out, or use --set");
     put({});
   }
@@ -89,8 +87,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void refuse_extras(const Place& at, const std::string& tag, YAML::anchor_t anchor) {
     if (anchor != 0)
-      source_.error(
-          at, 1, "anchors are not allowed in a fleet file", "write the value out, or use --set");
+      source_.error(at, 1, "anchors are not allowed in a fleet file",
+                    "write the value out, or use --set");
     if (!tag.empty() && tag != "?" && tag != "!")
       source_.error(at, 1, fmt::format("tags are not allowed: `{}`", tag));
   }
@@ -128,8 +126,8 @@ class TreeBuilder : public YAML::EventHandler {
       if (value.kind != Value::Kind::scalar)
         source_.error(value.place, 1, "a key must be a plain word");
       if (value.text == "<<")
-        source_.error(
-            value.place, 2, "merge keys `<<` are not allowed", "write the keys out, or use --set");
+        source_.error(value.place, 2, "merge keys `<<` are not allowed",
+                      "write the keys out, or use --set");
       frame.has_key = true;
       frame.key = value.text;
       frame.key_place = value.place;
@@ -141,8 +139,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void add_entry(Frame& frame, Value value) {
     if (!frame.keys.insert(frame.key).second) {
-      source_.error(frame.key_place,
-                    static_cast<int>(frame.key.size()),
+      source_.error(frame.key_place, static_cast<int>(frame.key.size()),
                     fmt::format("duplicate key `{}`", frame.key),
                     "remove one of the two; the file would otherwise depend on their order");
       return;
@@ -188,10 +185,8 @@ Value Source::parse_file() {
   }
   if (size > largest_file) {
     diagnostics_.push_back(
-        {path_,
-         fmt::format("is {} bytes long; a fleet file has at most {}", size, largest_file),
-         "",
-         ""});
+        {path_, fmt::format("is {} bytes long; a fleet file has at most {}", size, largest_file),
+         "", ""});
     return {};
   }
   std::ifstream in(path_, std::ios::binary);
@@ -215,8 +210,7 @@ Value Source::parse(const std::string& text, const std::string& set) {
     if (parser.HandleNextDocument(second))
       error(second.root.place, 1, "more than one YAML document");
   } catch (const YAML::Exception& e) {
-    error(Place{e.mark.line + 1, e.mark.column + 1, set},
-          1,
+    error(Place{e.mark.line + 1, e.mark.column + 1, set}, 1,
           fmt::format("not valid YAML: {}", e.msg));
   } catch (const Abandon&) {
   }
@@ -269,16 +263,12 @@ void Source::error(const Place& place, int width, std::string message, std::stri
   message = printable(message, longest_message);
   help = printable(help, longest_message);
   if (!place.set.empty()) {
-    diagnostics_.push_back({"--set " + printable(place.set, longest_excerpt),
-                            std::move(message),
-                            "",
-                            std::move(help)});
+    diagnostics_.push_back({"--set " + printable(place.set, longest_excerpt), std::move(message),
+                            "", std::move(help)});
     return;
   }
   diagnostics_.push_back({fmt::format("{}:{}:{}", path_, place.line, place.column),
-                          std::move(message),
-                          excerpt(place, width),
-                          std::move(help)});
+                          std::move(message), excerpt(place, width), std::move(help)});
 }
 
 /// Returns the line and the caret, or "" if the file has no such line.
@@ -288,11 +278,8 @@ std::string Source::excerpt(const Place& place, int width) const {
   const std::string number = std::to_string(place.line);
   const auto indent =
       static_cast<std::size_t>(std::clamp(place.column - 1, 0, int{longest_excerpt}));
-  return fmt::format("{0} |\n{1}| {2}\n{0} | {3}{4}\n{0} ",
-                     std::string(number.size(), ' '),
-                     number,
-                     printable(lines_[line], longest_excerpt),
-                     std::string(indent, ' '),
+  return fmt::format("{0} |\n{1}| {2}\n{0} | {3}{4}\n{0} ", std::string(number.size(), ' '), number,
+                     printable(lines_[line], longest_excerpt), std::string(indent, ' '),
                      std::string(static_cast<std::size_t>(std::clamp(width, 1, 80)), '^'));
 }
 
@@ -311,10 +298,8 @@ void Source::conflict(const Value::Entry& one,
 }
 
 void Source::error(const Value& value, std::string message, std::string help) {
-  error(value.place,
-        static_cast<int>(std::max<std::size_t>(value.text.size(), 1)),
-        std::move(message),
-        std::move(help));
+  error(value.place, static_cast<int>(std::max<std::size_t>(value.text.size(), 1)),
+        std::move(message), std::move(help));
 }
 
 FleetError::FleetError(std::string path, std::vector<Diagnostic> diagnostics)

@@ -37,9 +37,8 @@ std::optional<Quantity> split_quantity(const std::string& text) {
   if (digits + 1 < stop && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9')
     return std::nullopt;
   std::string unit(stop, end);
-  unit.erase(
-      0,
-      unit.find_first_not_of(' ') == std::string::npos ? unit.size() : unit.find_first_not_of(' '));
+  unit.erase(0, unit.find_first_not_of(' ') == std::string::npos ? unit.size()
+                                                                 : unit.find_first_not_of(' '));
   return Quantity{number, unit};
 }
 
@@ -63,12 +62,8 @@ std::optional<double> with_unit(Source& source,
     }
     if (q->unit.empty()) {
       source.error(value,
-                   fmt::format("`{}` has no unit: is it `{} {}` or `{} {}`?",
-                               value.text,
-                               value.text,
-                               units[0].name,
-                               value.text,
-                               units[1].name),
+                   fmt::format("`{}` has no unit: is it `{} {}` or `{} {}`?", value.text,
+                               value.text, units[0].name, value.text, units[1].name),
                    help);
       return std::nullopt;
     }
@@ -108,15 +103,13 @@ std::optional<double> read_number(Source& source, const Value& value, double lea
   if (!is_scalar(source, value, "a number")) return std::nullopt;
   const std::optional<Quantity> q = split_quantity(value.text);
   if (!q || !q->unit.empty()) {
-    source.error(value,
-                 fmt::format("`{}` is not a number", value.text),
+    source.error(value, fmt::format("`{}` is not a number", value.text),
                  "decimal digits, without leading zeros or separators");
     return std::nullopt;
   }
   if (q->number < least || q->number > most) {
-    source.error(
-        value,
-        fmt::format("{} is out of range: {} to {}", value.text, end_text(least), end_text(most)));
+    source.error(value, fmt::format("{} is out of range: {} to {}", value.text, end_text(least),
+                                    end_text(most)));
     return std::nullopt;
   }
   return q->number;
@@ -132,8 +125,7 @@ std::optional<std::uint64_t> read_count(Source& source,
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool leading_zero = text.size() > 1 && text[0] == '0';
   if (error != std::errc{} || stop != text.data() + text.size() || leading_zero) {
-    source.error(value,
-                 fmt::format("`{}` is not a whole number", text),
+    source.error(value, fmt::format("`{}` is not a whole number", text),
                  leading_zero ? "without leading zeros: they mean octal elsewhere"
                               : "decimal digits, without separators, sign or unit");
     return std::nullopt;
@@ -148,8 +140,7 @@ std::optional<std::uint64_t> read_count(Source& source,
 std::optional<bool> read_bool(Source& source, const Value& value) {
   if (value.kind == Value::Kind::scalar && (value.text == "true" || value.text == "false"))
     return value.text == "true";
-  source.error(value,
-               fmt::format("`{}` is neither true nor false", value.text),
+  source.error(value, fmt::format("`{}` is neither true nor false", value.text),
                "write `true` or `false`; yes, no, on and off are words here");
   return std::nullopt;
 }
@@ -169,8 +160,8 @@ std::optional<std::string> read_choice(Source& source,
   const std::optional<std::string> word = read_word(source, value);
   if (!word || std::ranges::find(choices, *word) != choices.end()) return word;
   const std::string guess = nearest(*word, choices);
-  source.error(
-      value, fmt::format("`{}` is not {}", *word, one_of(choices, guess)), did_you_mean(guess));
+  source.error(value, fmt::format("`{}` is not {}", *word, one_of(choices, guess)),
+               did_you_mean(guess));
   return std::nullopt;
 }
 
@@ -194,12 +185,9 @@ std::optional<double> read_fraction(Source& source, const Value& value) {
 }
 
 std::optional<Time> read_duration(Source& source, const Value& value) {
-  const std::optional<double> seconds =
-      with_unit(source,
-                value,
-                "a duration",
-                {{"ms", 1e-3}, {"s", 1}, {"us", 1e-6}, {"min", 60}, {"h", 3600}},
-                "write a number and a unit, such as `5 ms`, `1.5 s`, `10 min` or `1 h`");
+  const std::optional<double> seconds = with_unit(
+      source, value, "a duration", {{"ms", 1e-3}, {"s", 1}, {"us", 1e-6}, {"min", 60}, {"h", 3600}},
+      "write a number and a unit, such as `5 ms`, `1.5 s`, `10 min` or `1 h`");
   if (!seconds) return std::nullopt;
   if (*seconds > 1e9) {
     source.error(value, fmt::format("`{}` is longer than 30 years", value.text));
@@ -210,9 +198,7 @@ std::optional<Time> read_duration(Source& source, const Value& value) {
 
 std::optional<double> read_bandwidth(Source& source, const Value& value) {
   if (value.kind == Value::Kind::scalar && value.text == "unlimited") return 0;
-  return with_unit(source,
-                   value,
-                   "a bandwidth",
+  return with_unit(source, value, "a bandwidth",
                    {{"Mbit", 1e6 / 8},
                     {"MB/s", 1e6},
                     {"kbit", 1e3 / 8},
@@ -227,9 +213,7 @@ std::optional<double> read_bandwidth(Source& source, const Value& value) {
 }
 
 std::optional<double> read_flops(Source& source, const Value& value) {
-  return with_unit(source,
-                   value,
-                   "a compute speed",
+  return with_unit(source, value, "a compute speed",
                    {{"GFLOP/s", 1e9}, {"MFLOP/s", 1e6}, {"TFLOP/s", 1e12}},
                    "write a number and a unit, such as `50 GFLOP/s`");
 }
@@ -239,8 +223,7 @@ std::optional<Every> read_every(Source& source,
                                 const std::vector<std::string>& units) {
   if (!is_scalar(source, value, "a count and its unit")) return std::nullopt;
   const std::string help =
-      fmt::format("write a count and a unit, such as `100 {}s`; units here: {}",
-                  units[0],
+      fmt::format("write a count and a unit, such as `100 {}s`; units here: {}", units[0],
                   fmt::join(units, ", "));
   const std::optional<Quantity> q = split_quantity(value.text);
   if (q && q->number > 0) {
@@ -263,9 +246,7 @@ MapReader::MapReader(Source& source, const Value* value, std::string path, bool 
     return;
   }
   if (path_.empty())
-    source_.error(Place{1, 1, value_->place.set},
-                  1,
-                  "expected keys and values",
+    source_.error(Place{1, 1, value_->place.set}, 1, "expected keys and values",
                   "begin with `version: 1`; `grapevine init` writes a first fleet file");
   else
     source_.error(*value_, fmt::format("expected keys and values under `{}`", path_));
@@ -279,8 +260,8 @@ const Value* MapReader::take(const std::string& key, std::string_view usual) {
   const Value::Entry* entry = value_->find(key);
   if (entry == nullptr) return nullptr;
   if (entry->value.kind == Value::Kind::null) {
-    source_.error(
-        entry->place, static_cast<int>(key.size()), fmt::format("`{}` has no value", key));
+    source_.error(entry->place, static_cast<int>(key.size()),
+                  fmt::format("`{}` has no value", key));
     return nullptr;
   }
   const bool is_usual = entry->value.kind == Value::Kind::scalar && entry->value.text == usual;
@@ -302,8 +283,7 @@ void MapReader::finish() {
     if (entry.key.starts_with("x-") || std::ranges::find(known_, entry.key) != known_.end())
       continue;
     const std::string where = path_.empty() ? "" : fmt::format(" in `{}`", path_);
-    source_.error(entry.place,
-                  static_cast<int>(entry.key.size()),
+    source_.error(entry.place, static_cast<int>(entry.key.size()),
                   fmt::format("unknown key `{}`{}", entry.key, where),
                   source_.full() ? "" : help_for(entry.key));
   }

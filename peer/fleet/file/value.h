@@ -96,9 +96,7 @@ inline std::optional<std::uint64_t> read_count(Source& source,
                                                const Value& value,
                                                std::string_view key) {
   const KeyRange& range = key_range(key);
-  return read_count(source,
-                    value,
-                    static_cast<std::uint64_t>(range.least),
+  return read_count(source, value, static_cast<std::uint64_t>(range.least),
                     static_cast<std::uint64_t>(range.most));
 }
 

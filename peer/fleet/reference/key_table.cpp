@@ -81,9 +81,7 @@ class Said {
   std::string sentences() const {
     std::string line;
     for (const Part& part : parts_)
-      line += fmt::format("{}{}{}{}",
-                          line.empty() ? "" : " ",
-                          part.head(),
+      line += fmt::format("{}{}{}{}", line.empty() ? "" : " ", part.head(),
                           part.head().empty() ? "" : ": ",
                           part.text.ends_with(".") ? part.text : part.text + ".");
     return line;
@@ -147,12 +145,11 @@ class Rows {
     KeyRow key = row_of(plain);
     const std::size_t dot = key.key.find('.');
     row(dot == std::string::npos ? key.key : key.key.substr(dot + 1))
-        .add("",
-             {.name = "",
-              .takes = std::move(key.takes),
-              .usual = std::move(key.usual),
-              .help = std::move(key.meaning),
-              .example = std::move(key.example)});
+        .add("", {.name = "",
+                  .takes = std::move(key.takes),
+                  .usual = std::move(key.usual),
+                  .help = std::move(key.meaning),
+                  .example = std::move(key.example)});
   }
   void add(const DataKind& kind) {
     row("kind").meaning.add(kind.kind, kind.summary);
@@ -230,12 +227,10 @@ void add_methods(Collected& to) {
       const std::string usual = text_of(option, option.usual);
       const std::string order = row->order.empty() ? "" : fmt::format("order: {}, ", row->order);
       to.add(
-          fmt::format("algorithm.{}", option.name),
-          std::string(row->kind),
+          fmt::format("algorithm.{}", option.name), std::string(row->kind),
           option.words.empty() ? number_in(option.whole, option.least, option.most)
                                : fmt::format("{}", fmt::join(option.words, ", ")),
-          usual,
-          std::string(option.help),
+          usual, std::string(option.help),
           fmt::format("algorithm: {{ kind: {}, {}{}: {} }}", row->kind, order, option.name, usual));
     }
 }
@@ -250,19 +245,14 @@ std::string takes_of(const ModelKey& key) {
   if (std::holds_alternative<std::string>(key.usual))
     return fmt::format("{}", fmt::join(key.words, ", "));
   const bool list = std::holds_alternative<Widths>(key.usual);
-  return fmt::format("{}, {}",
-                     list ? "a list of whole numbers" : "a whole number",
+  return fmt::format("{}, {}", list ? "a list of whole numbers" : "a whole number",
                      range_text(key.least, key.most));
 }
 
 void add_models(Collected& to) {
   for (const ModelRow& row : models())
     for (const ModelKey& key : row.keys)
-      to.add("model." + key.name,
-             row.kind,
-             takes_of(key),
-             text_of(key.usual),
-             key.help,
+      to.add("model." + key.name, row.kind, takes_of(key), text_of(key.usual), key.help,
              fmt::format("model: {}", row.example));
 }
 
@@ -313,11 +303,8 @@ void add_graph(Collected& to,
     const bool number = row.kind == GraphParameter::Kind::count ||
                         row.kind == GraphParameter::Kind::number ||
                         row.kind == GraphParameter::Kind::seed;
-    to.add(fmt::format("topology.{}", row.name),
-           std::string(family),
-           takes_of(row),
-           number ? fmt::format("{:g}", row.initial) : usual_of(row.kind),
-           std::string(row.help),
+    to.add(fmt::format("topology.{}", row.name), std::string(family), takes_of(row),
+           number ? fmt::format("{:g}", row.initial) : usual_of(row.kind), std::string(row.help),
            fmt::format("topology: {}", map_of(family, parameters, example)));
   }
 }

@@ -138,8 +138,7 @@ class Agent {
   static std::vector<Call> calls_in(const JsonValue& order) {
     std::vector<Call> calls;
     for (const JsonValue& each : json_member(order, "calls").items)
-      calls.push_back({json_text(each, "address"),
-                       json_integer<std::uint16_t>(each, "port"),
+      calls.push_back({json_text(each, "address"), json_integer<std::uint16_t>(each, "port"),
                        json_text(each, "nonce")});
     return calls;
   }
@@ -193,13 +192,9 @@ class Agent {
     try {
       const std::string own = fmt::format("{}/peers/{:03}", folder_, id);
       std::filesystem::create_directories(own);
-      std::vector<std::string> argv{options_.program,
-                                    "peer",
-                                    folder_ + "/fleet.yaml",
-                                    "--id",
-                                    std::to_string(id),
-                                    "--launched",
-                                    own};
+      std::vector<std::string> argv{
+          options_.program, "peer", folder_ + "/fleet.yaml", "--id", std::to_string(id),
+          "--launched",     own};
       for (const JsonValue& word : json_member(order, "args").items) argv.push_back(word.text);
       most_vector_bytes_ = json_integer<std::size_t>(order, "most_vector_bytes");
       need_open_files(files_besides + files_per_child * (peers_.size() + 1));

@@ -57,9 +57,7 @@ std::vector<std::size_t> places(const BatchSystem& system, const Fleet& fleet, s
   throw std::runtime_error(
       fmt::format("{} gives {} nodes, and the file wants {} hosts\nhelp:  ask for more with "
                   "--nodes, or take `peers: {{ per_host: 2 }}` for as many as there are",
-                  system.title,
-                  nodes,
-                  hosts.size()));
+                  system.title, nodes, hosts.size()));
 }
 
 /// Returns the words of a row's command, with `what` in place of "{}".
@@ -136,12 +134,11 @@ std::vector<std::string> batch_nodes(const BatchSystem& system, const std::strin
   std::vector<std::string> names;
   std::string said;
   hear_out(
-      list,
-      [&](const std::string& line) { names.push_back(line); },
+      list, [&](const std::string& line) { names.push_back(line); },
       [&](const std::string& line) { said += "\n  " + printable(line, 200); });
   if (list.status() != 0 || names.empty() || !std::ranges::all_of(names, is_node_name))
-    throw std::runtime_error(fmt::format(
-        "{} does not list the nodes of `{}`:{}", command.front(), printable(nodes, 100), said));
+    throw std::runtime_error(fmt::format("{} does not list the nodes of `{}`:{}", command.front(),
+                                         printable(nodes, 100), said));
   return names;
 }
 
@@ -234,9 +231,7 @@ std::vector<PeerAddress> step_addresses(const SlurmStep& step,
       if (local >= ports_of_job)
         throw std::runtime_error(fmt::format(
             "{} tasks on {}, of which at most {} find each other; give --meet FOLDER instead",
-            tasks[node],
-            names[node],
-            ports_of_job));
+            tasks[node], names[node], ports_of_job));
       const auto id = static_cast<PeerId>(all.size());
       if (id == step.task) in_blocks = node == step.node && local == step.local;
       all.push_back({id, names[node], static_cast<std::uint16_t>(first_port(step.job) + local)});
@@ -249,9 +244,7 @@ std::vector<PeerAddress> step_addresses(const SlurmStep& step,
   if (all.size() == peers) return all;
   throw std::runtime_error(
       fmt::format("srun has started {} tasks, and the fleet has {} peers\nhelp:  srun --ntasks={}",
-                  all.size(),
-                  peers,
-                  peers));
+                  all.size(), peers, peers));
 }
 
 }  // namespace gv

@@ -37,14 +37,9 @@ std::string read_file(const std::string& path) {
 
 /// Returns whether a library is the C library's or the driver's: these must be the machine's own.
 bool is_of_the_system(const std::string& path) {
-  constexpr std::array<std::string_view, 8> names = {"ld-linux",
-                                                     "linux-vdso",
-                                                     "libc.so",
-                                                     "libm.so",
-                                                     "libdl.so",
-                                                     "librt.so",
-                                                     "libpthread.so",
-                                                     "libcuda"};
+  constexpr std::array<std::string_view, 8> names = {"ld-linux",      "linux-vdso", "libc.so",
+                                                     "libm.so",       "libdl.so",   "librt.so",
+                                                     "libpthread.so", "libcuda"};
   const std::string name = fs::path(path).filename().string();
   return std::ranges::any_of(names, [&](std::string_view each) { return name.starts_with(each); });
 }

@@ -71,8 +71,7 @@ void read_devices(const JsonValue& json, DataLook& look) {
   look.devices.emplace();
   for (const JsonValue& row : rows->items)
     if (look.devices->size() < most_devices)
-      look.devices->push_back({json_integer<int>(row, "number"),
-                               json_text(row, "name"),
+      look.devices->push_back({json_integer<int>(row, "number"), json_text(row, "name"),
                                json_integer<std::uint64_t>(row, "memory_bytes")});
   look.no_device = json_text(json, "no_device");
 }
@@ -123,8 +122,7 @@ DataLook parse_look(const std::string& text, std::size_t paths) {
     }
     std::vector<FileDigest>& all = look.data.emplace_back().emplace();
     for (const JsonValue& file : files.items)
-      all.push_back({json_text(file, "name"),
-                     json_integer<std::uint64_t>(file, "bytes"),
+      all.push_back({json_text(file, "name"), json_integer<std::uint64_t>(file, "bytes"),
                      json_text(file, "digest")});
   }
   if (look.data.size() != paths) throw std::runtime_error("an agent answered another question");

@@ -26,8 +26,7 @@ std::string clock_note(const std::string& host, double ahead) {
   return fmt::format(
       "host {}: its clock is {:+.0f} s from ours, which makes its logs hard to read; nothing else "
       "depends on it\nhelp:  set it, for example by NTP",
-      host,
-      ahead);
+      host, ahead);
 }
 
 std::string root_note(const std::vector<std::string>& hosts) {
@@ -35,8 +34,7 @@ std::string root_note(const std::vector<std::string>& hosts) {
   return fmt::format(
       "peers run as root on {}, where other machines reach them\nhelp:  another user does, as in "
       "`ssh: train@{}`, and a stranger who found a way in would be that user only",
-      fmt::join(hosts, ", "),
-      hosts.front());
+      fmt::join(hosts, ", "), hosts.front());
 }
 
 std::string facts_text(const HostFacts& facts) {
@@ -68,8 +66,7 @@ HostFacts parse_facts(const std::string& text) {
   constexpr std::size_t most_addresses = 64;
   for (const JsonValue& row : json_member(json, "addresses").items)
     if (facts.addresses.size() < most_addresses)
-      facts.addresses.push_back({json_text(row, "interface"),
-                                 json_text(row, "address"),
+      facts.addresses.push_back({json_text(row, "interface"), json_text(row, "address"),
                                  json_integer<int>(row, "prefix")});
   return facts;
 }

@@ -67,8 +67,7 @@ std::vector<std::string> bring_home(Machines& machines,
     machine.keeps_files = !wrong.empty();
     if (wrong.empty()) continue;
     missing.push_back(machine.spec.name);
-    say(fmt::format("host {}: what its peers left could not be fetched: {}",
-                    machine.spec.name,
+    say(fmt::format("host {}: what its peers left could not be fetched: {}", machine.spec.name,
                     printable(wrong, 300)));
   }
   return missing;

@@ -90,8 +90,8 @@ std::string this_machine(PeerId id) {
   const std::uint64_t machine = machine_id();
   if (machine == 0) return fmt::format("that of peer {}", id);
   std::error_code unknown;
-  return fmt::format(
-      "{:016x} {}", machine, fs::read_symlink("/proc/self/ns/net", unknown).string());
+  return fmt::format("{:016x} {}", machine,
+                     fs::read_symlink("/proc/self/ns/net", unknown).string());
 }
 
 /// Returns "" if there is no such file.
@@ -117,9 +117,8 @@ bool leads_nowhere(const std::string& interface) {
   constexpr std::array<std::string_view, 9> virtual_ones = {
       "lo", "docker", "br-", "veth", "virbr", "lxc", "lxd", "cni", "flannel"};
   return interface == "lo" ||
-         std::any_of(virtual_ones.begin() + 1, virtual_ones.end(), [&](std::string_view name) {
-           return interface.starts_with(name);
-         });
+         std::any_of(virtual_ones.begin() + 1, virtual_ones.end(),
+                     [&](std::string_view name) { return interface.starts_with(name); });
 }
 
 std::vector<InterfaceAddress> interface_addresses() {
@@ -242,8 +241,7 @@ std::vector<PeerAddress> Rendezvous::wait(Time patience,
     if (list.empty()) break;
     if (Clock::now() >= until)
       throw std::runtime_error(fmt::format("peers {} have not come to {} in {:.0f} s (--wait)",
-                                           fmt::join(list, ", "),
-                                           folder_,
+                                           fmt::join(list, ", "), folder_,
                                            std::chrono::duration<double>(patience).count()));
     if (Clock::now() >= say_at) {
       say(fmt::format("waits for peers {} in {}", fmt::join(list, ", "), folder_));

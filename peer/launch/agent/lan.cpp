@@ -46,10 +46,9 @@ Lan::Lan(const Assembly& fleet, LanOptions options)
   check(machines_.failures());
   for (std::size_t k = 0; k < machines_.all().size(); ++k) machines_.give_fleet(k);
   if (!options_.introduction) return;
-  check(fmt::format(
-      "{}",
-      fmt::join(program_findings(machines_, fleet_.fleet, *options_.introduction, options_.say),
-                "\n")));
+  check(fmt::format("{}", fmt::join(program_findings(machines_, fleet_.fleet,
+                                                     *options_.introduction, options_.say),
+                                    "\n")));
   check(machines_.failures());
 }
 
@@ -135,11 +134,9 @@ std::string Lan::summary() const {
   std::string text;
   for (const Machine& machine : machines_.all()) {
     const HostFacts& facts = *machine.host->facts();
-    text += fmt::format("host   {}: peers {}; {} cores of {}\n",
-                        machine.spec.name,
-                        fmt::join(machine.peers, ", "),
-                        facts.cores,
-                        printable(facts.processor, 60));
+    text +=
+        fmt::format("host   {}: peers {}; {} cores of {}\n", machine.spec.name,
+                    fmt::join(machine.peers, ", "), facts.cores, printable(facts.processor, 60));
   }
   for (const std::string& road : paths_.texts()) text += fmt::format("road   {}\n", road);
   return text + "links  " +

@@ -35,8 +35,7 @@ void check_disk(const HostCheck& host, std::vector<std::string>& findings) {
   findings.push_back(
       fmt::format("host {}: {} MB are free on the disk of its cache\nhelp:  make "
                   "room for the program (60 MB), checkpoints and records",
-                  host.name,
-                  host.look->free_bytes / 1'000'000));
+                  host.name, host.look->free_bytes / 1'000'000));
 }
 
 void check_devices(const HostCheck& host,
@@ -95,12 +94,8 @@ std::string threads_finding(const HostDevices& host,
   return fmt::format(
       "host {}: {} compute with {} threads, and it has {} core{}, on which threads then wait for "
       "each other\nhelp:  write `threads: {}` for its peers",
-      host.name,
-      on == 1 ? "one peer is to" : fmt::format("{} peers are to", on),
-      threads,
-      host.cores,
-      host.cores == 1 ? "" : "s",
-      std::max(1U, host.cores / on));
+      host.name, on == 1 ? "one peer is to" : fmt::format("{} peers are to", on), threads,
+      host.cores, host.cores == 1 ? "" : "s", std::max(1U, host.cores / on));
 }
 
 /// Returns "path/train.csv", or the path if it is the file itself.
@@ -118,10 +113,8 @@ std::string difference(const std::string& path,
     if (only_here) return shown(path, here[k].name) + " is missing on one side";
     if (only_there) return shown(path, there[k].name) + " is missing on one side";
     if (here[k].bytes != there[k].bytes)
-      return fmt::format("{} has {} bytes on one and {} on the other",
-                         shown(path, here[k].name),
-                         here[k].bytes,
-                         there[k].bytes);
+      return fmt::format("{} has {} bytes on one and {} on the other", shown(path, here[k].name),
+                         here[k].bytes, there[k].bytes);
     if (here[k].digest != there[k].digest)
       return shown(path, here[k].name) + " has another content";
   }
@@ -196,8 +189,7 @@ std::string help_for(const std::string& host, const ProgramSpec& program, const 
     return fmt::format("make that folder there, or name another as {}", folder);
   if (says("can't open file") || says("cannot open "))
     return fmt::format("put {} there, into the folder that {} names",
-                       printable(script_name(program), 100),
-                       folder);
+                       printable(script_name(program), 100), folder);
   if (says("No module named 'grapevine'"))
     return "install the Python package of Grapevine there, or say where it lies: `program: { env: "
            "{ PYTHONPATH: FOLDER } }`";
@@ -208,8 +200,7 @@ std::string help_for(const std::string& host, const ProgramSpec& program, const 
     return fmt::format("install `{}` there, or write its whole path",
                        printable(program.command.front(), 100));
   return fmt::format("try `{}` there by hand, in the folder that {} names",
-                     printable(fmt::format("{}", fmt::join(program.command, " ")), 300),
-                     folder);
+                     printable(fmt::format("{}", fmt::join(program.command, " ")), 300), folder);
 }
 
 }  // namespace
@@ -264,10 +255,7 @@ std::vector<std::string> device_findings(const HostDevices& host,
         fmt::format("host {}: peer {} is to train on `{}`; CUDA devices there: {}\nhelp:  write a "
                     "device that is there, `cpu`, or `auto`; `grapevine doctor` on that host shows "
                     "more",
-                    host.name,
-                    id,
-                    word,
-                    devices_text(host)));
+                    host.name, id, word, devices_text(host)));
   }
   if (std::string threads = threads_finding(host, ids, peers); !threads.empty())
     findings.push_back(std::move(threads));
@@ -320,8 +308,7 @@ std::vector<std::string> data_findings(const std::vector<std::string>& hosts,
             "host {0}: {1} is not there\nhelp:  put it there; or write `hosts: {{ {0}: {{ data: "
             "FOLDER "
             "}} }}` where it lies elsewhere; or `launch: {{ data: push }}`, and it is sent along",
-            host,
-            paths[k][p]));
+            host, paths[k][p]));
         continue;
       }
       if (!first) first = k;
@@ -330,9 +317,7 @@ std::vector<std::string> data_findings(const std::vector<std::string>& hosts,
       findings.push_back(fmt::format(
           "host {}: its data are not those of {}: {}\nhelp:  copy them again; where each "
           "host is to have its own, name the file with {{id}}: part-{{id}}.csv",
-          host,
-          hosts[*first],
-          what));
+          host, hosts[*first], what));
     }
   }
   return findings;
@@ -374,15 +359,11 @@ std::string program_finding(const std::string& host,
     return fmt::format(
         "host {}: its {} trains another model than the one here: {}\nhelp:  copy the program there "
         "anew",
-        host,
-        name,
-        other);
+        host, name, other);
   }
   const std::string said = fmt::format("{}", fmt::join(trial.words, "\n"));
   std::string text = fmt::format("host {}: {} ended before it called DistributedOptimizer ({})",
-                                 host,
-                                 name,
-                                 printable(trial.ending, 200));
+                                 host, name, printable(trial.ending, 200));
   for (const std::string& line : trial.words) text += "\n  " + line;
   return text + "\nhelp:  " + help_for(host, program, said);
 }

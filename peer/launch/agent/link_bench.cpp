@@ -51,8 +51,8 @@ class Bench {
       if (json.find("error") == nullptr)
         ports_[k] = json_integer<std::uint16_t>(json, "port");
       else
-        table_.findings.push_back(fmt::format(
-            "host {}: {}", machines_.at(k).spec.name, printable(json_text(json, "error"), 300)));
+        table_.findings.push_back(fmt::format("host {}: {}", machines_.at(k).spec.name,
+                                              printable(json_text(json, "error"), 300)));
     }
   }
 
@@ -127,8 +127,7 @@ class Bench {
     table_.links.push_back(link);
     if (!link.speed.why.empty())
       table_.findings.push_back(fmt::format("{} -> {} could not be measured: {}",
-                                            table_.hosts[link.from],
-                                            table_.hosts[link.to],
+                                            table_.hosts[link.from], table_.hosts[link.to],
                                             link.speed.why));
   }
 

@@ -71,8 +71,8 @@ std::string screen_of(const LinkTable& table) {
   }
   for (std::size_t h = 0; h < table.hosts.size(); ++h)
     if (table.shares_a_card(h))
-      text += fmt::format(
-          "\n{}: its links share one card: {} together", table.hosts[h], bits(table.together[h]));
+      text += fmt::format("\n{}: its links share one card: {} together", table.hosts[h],
+                          bits(table.together[h]));
   return text;
 }
 
@@ -86,9 +86,7 @@ std::string yaml_of(const LinkTable& table, const std::string& title) {
       any = true;
       text +=
           fmt::format("  - {{ between: [{}, {}], latency: {:.3f} ms, bandwidth: {:.1f} Mbit }}\n",
-                      quoted(table.hosts[a]),
-                      quoted(table.hosts[b]),
-                      link->latency * 1e3,
+                      quoted(table.hosts[a]), quoted(table.hosts[b]), link->latency * 1e3,
                       link->bandwidth * 8e-6);
     }
   if (!any) text.insert(text.size() - 1, " []");

@@ -53,9 +53,7 @@ std::string version_failure_of(const RemoteHost& host) {
   return fmt::format(
       "host {}: its Grapevine speaks wire version {}, this one {}\nhelp:  install the same version "
       "there, or leave `binary` out so that this one is pushed",
-      host.name(),
-      host.facts()->wire,
-      wire::version);
+      host.name(), host.facts()->wire, wire::version);
 }
 
 /// Returns the machine's failure. Another version comes first: the agent may have ended for it.
@@ -155,8 +153,8 @@ std::unique_ptr<RemoteHost> Machines::host_of(Machine& machine) {
                          .run = machine.folder,
                          .leash_seconds = seconds(fleet.leash),
                          .grace_seconds = seconds(fleet.grace)};
-  return std::make_unique<RemoteHost>(
-      machine.spec.name, start_of(machine, words), fleet.leash, fleet_.dimension * sizeof(float));
+  return std::make_unique<RemoteHost>(machine.spec.name, start_of(machine, words), fleet.leash,
+                                      fleet_.dimension * sizeof(float));
 }
 
 void Machines::give_fleet(std::size_t k) {

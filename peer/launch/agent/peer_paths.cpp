@@ -117,20 +117,16 @@ std::string PeerPaths::between(const Pair& pair) const {
 std::vector<std::string> PeerPaths::texts() const {
   std::vector<std::string> all;
   for (const auto& [pair, address] : paths_)
-    all.push_back(fmt::format("{} -> {} at {}",
-                              machines_.at(pair.first).spec.name,
-                              machines_.at(pair.second).spec.name,
-                              address));
+    all.push_back(fmt::format("{} -> {} at {}", machines_.at(pair.first).spec.name,
+                              machines_.at(pair.second).spec.name, address));
   return all;
 }
 
 /// Returns "anna -> ben (port 27000):" and the reason for each address.
 std::string PeerPaths::dead_end(const Pair& pair) const {
   const auto why = dead_ends_.find(pair);
-  return fmt::format("{} -> {} (port {}):{}",
-                     machines_.at(pair.first).spec.name,
-                     machines_.at(pair.second).spec.name,
-                     machines_.at(pair.second).door,
+  return fmt::format("{} -> {} (port {}):{}", machines_.at(pair.first).spec.name,
+                     machines_.at(pair.second).spec.name, machines_.at(pair.second).door,
                      why == dead_ends_.end() ? " none of its addresses is known" : why->second);
 }
 
@@ -154,9 +150,7 @@ std::string PeerPaths::missing() const {
     if (a.door == 0 || b.door == 0) continue;  // the failure is reported elsewhere
     text +=
         fmt::format("{}hosts {} and {} cannot reach each other, and their peers are neighbours:",
-                    text.empty() ? "" : "\n",
-                    a.spec.name,
-                    b.spec.name);
+                    text.empty() ? "" : "\n", a.spec.name, b.spec.name);
     text += fmt::format("\n  {}\n  {}", dead_end(pair), dead_end(back));
   }
   if (text.empty()) return text;

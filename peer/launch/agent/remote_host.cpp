@@ -263,8 +263,7 @@ std::unique_ptr<Process> RemoteHost::start(PeerId id, const std::vector<std::str
   const auto peer = std::make_shared<Peer>();
   if (!failure_.empty()) peer->ending = "its host is lost";
   peers_[id] = peer;
-  send({AgentKind::start,
-        id,
+  send({AgentKind::start, id,
         Json{{"args", args}, {"most_vector_bytes", most_vector_bytes_}}.dump()});
   return std::make_unique<RemoteProcess>(*this, id, peer);
 }

@@ -23,11 +23,8 @@ std::vector<std::string> ssh_program() {
 
 /// Returns an agent's options: numbers, letters and digits, nothing that a shell would interpret.
 std::string options(const AgentWords& words) {
-  return fmt::format("--nonce {} --run {} --leash {:.3f} --grace {:.3f}",
-                     words.nonce,
-                     words.run,
-                     words.leash_seconds,
-                     words.grace_seconds);
+  return fmt::format("--nonce {} --run {} --leash {:.3f} --grace {:.3f}", words.nonce, words.run,
+                     words.leash_seconds, words.grace_seconds);
 }
 
 std::vector<std::string> with_options(std::vector<std::string> argv, const AgentWords& words) {
@@ -98,11 +95,9 @@ std::vector<std::string> ssh_installed(const std::string& target,
 std::vector<std::string> ssh_pushed(const std::string& target,
                                     std::span<const Bundle> bundles,
                                     const AgentWords& words) {
-  const std::string script = fmt::format(fmt::runtime(pushing),
-                                         fmt::arg("nonce", words.nonce),
-                                         fmt::arg("kinds", kinds_of(bundles)),
-                                         fmt::arg("own", bundles.front().processor),
-                                         fmt::arg("options", options(words)));
+  const std::string script = fmt::format(
+      fmt::runtime(pushing), fmt::arg("nonce", words.nonce), fmt::arg("kinds", kinds_of(bundles)),
+      fmt::arg("own", bundles.front().processor), fmt::arg("options", options(words)));
   return ssh_argv(target, fmt::format("exec sh -c '{}'", script));
 }
 

@@ -40,9 +40,7 @@ std::string service(const KubernetesFleet& fleet) {
       "    - name: fleet\n"
       "      port: {}\n"
       "      targetPort: fleet\n",
-      metadata(fleet, fleet.name),
-      indented(kubernetes_labels(fleet), 4),
-      fleet.port);
+      metadata(fleet, fleet.name), indented(kubernetes_labels(fleet), 4), fleet.port);
 }
 
 void check_files(const KubernetesFleet& fleet) {
@@ -65,8 +63,7 @@ void check_files(const KubernetesFleet& fleet) {
     throw std::invalid_argument(fmt::format(
         "deploy: the fleet file and its graphs take {} bytes, and a ConfigMap holds {}\nhelp:  put "
         "large graphs into the image, or name a graph family instead",
-        bytes,
-        most_config_bytes));
+        bytes, most_config_bytes));
 }
 
 std::string config_map(const KubernetesFleet& fleet) {
@@ -78,10 +75,9 @@ std::string config_map(const KubernetesFleet& fleet) {
     else
       binary += fmt::format("  {}: {}\n", key, yaml_word(base64(text)));
   }
-  return fmt::format("---\napiVersion: v1\nkind: ConfigMap\n{}{}{}",
-                     metadata(fleet, kubernetes_config(fleet)),
-                     plain.empty() ? "" : "data:\n" + plain,
-                     binary.empty() ? "" : "binaryData:\n" + binary);
+  return fmt::format(
+      "---\napiVersion: v1\nkind: ConfigMap\n{}{}{}", metadata(fleet, kubernetes_config(fleet)),
+      plain.empty() ? "" : "data:\n" + plain, binary.empty() ? "" : "binaryData:\n" + binary);
 }
 
 /// Reaction to a pod's end: a wrong fleet file stays wrong, a peer whose collective broke has
@@ -111,8 +107,7 @@ std::string job_spec(const KubernetesFleet& fleet) {
 
 std::string job(const KubernetesFleet& fleet) {
   return fmt::format("---\napiVersion: batch/v1\nkind: Job\n{}spec:\n{}",
-                     metadata(fleet, fleet.name),
-                     indented(job_spec(fleet), 2));
+                     metadata(fleet, fleet.name), indented(job_spec(fleet), 2));
 }
 
 std::string jobset(const KubernetesFleet& fleet) {
@@ -132,9 +127,7 @@ std::string jobset(const KubernetesFleet& fleet) {
       "      template:\n"
       "        spec:\n"
       "{}",
-      metadata(fleet, fleet.name),
-      yaml_word(fleet.name),
-      indented(job_spec(fleet), 10));
+      metadata(fleet, fleet.name), yaml_word(fleet.name), indented(job_spec(fleet), 10));
 }
 
 std::string volume_claims(const KubernetesFleet& fleet) {
@@ -167,11 +160,8 @@ std::string stateful_set(const KubernetesFleet& fleet) {
       "  template:\n"
       "{}"
       "{}",
-      metadata(fleet, fleet.name),
-      yaml_word(fleet.name),
-      fleet.peers,
-      indented(kubernetes_labels(fleet), 6),
-      indented(kubernetes_pod(fleet), 4),
+      metadata(fleet, fleet.name), yaml_word(fleet.name), fleet.peers,
+      indented(kubernetes_labels(fleet), 6), indented(kubernetes_pod(fleet), 4),
       volume_claims(fleet));
 }
 

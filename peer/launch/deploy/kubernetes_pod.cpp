@@ -52,8 +52,7 @@ std::string key_container(const KubernetesFleet& fleet) {
       "    - {{ name: secret, mountPath: /secret, subPathExpr: {}, readOnly: true }}\n"
       "    - {{ name: keys, mountPath: /keys }}\n"
       "{}",
-      yaml_word(fleet.image),
-      stateful(fleet) ? indented(name, 2) : "",
+      yaml_word(fleet.image), stateful(fleet) ? indented(name, 2) : "",
       yaml_word(stateful(fleet) ? "$(POD_NAME)" : "$(JOB_COMPLETION_INDEX)"),
       indented(container_security(), 2));
 }
@@ -66,8 +65,7 @@ std::string restarts(const KubernetesFleet& fleet) {
        {std::pair{"GRAPEVINE_RESTARTS", "job-index-failure-count"},
         std::pair{"GRAPEVINE_MOVES", "job-index-ignored-failure-count"}})
     text += fmt::format(
-        "  - name: {}\n    valueFrom:\n      fieldRef:\n        fieldPath: {}\n",
-        name,
+        "  - name: {}\n    valueFrom:\n      fieldRef:\n        fieldPath: {}\n", name,
         yaml_word(fmt::format("metadata.annotations['batch.kubernetes.io/{}']", annotation)));
   return text;
 }
@@ -104,8 +102,7 @@ std::string mounts(const KubernetesFleet& fleet) {
       "  - { name: tmp, mountPath: /tmp }\n";
   if (fleet.keys) text += "  - { name: keys, mountPath: /keys, readOnly: true }\n";
   for (std::size_t k = 0; k < fleet.mounts.size(); ++k)
-    text += fmt::format("  - {{ name: data-{}, mountPath: {}, readOnly: true }}\n",
-                        k,
+    text += fmt::format("  - {{ name: data-{}, mountPath: {}, readOnly: true }}\n", k,
                         yaml_word(fleet.mounts[k].second));
   return text;
 }
@@ -127,18 +124,15 @@ std::string peer_container(const KubernetesFleet& fleet) {
       "  ports:\n"
       "    - {{ name: fleet, containerPort: {} }}\n"
       "{}",
-      yaml_word(fleet.image),
-      words,
-      fleet.port,
-      indented(body, 2));
+      yaml_word(fleet.image), words, fleet.port, indented(body, 2));
 }
 
 std::string config_volume(const KubernetesFleet& fleet) {
   std::string text = fmt::format("- name: fleet\n  configMap:\n    name: {}\n    items:\n",
                                  yaml_word(kubernetes_config(fleet)));
   for (const auto& [path, bytes] : fleet.files)
-    text += fmt::format(
-        "      - {{ key: {}, path: {} }}\n", yaml_word(kubernetes_file_key(path)), yaml_word(path));
+    text += fmt::format("      - {{ key: {}, path: {} }}\n", yaml_word(kubernetes_file_key(path)),
+                        yaml_word(path));
   return text;
 }
 
@@ -148,17 +142,14 @@ std::string key_volumes(const KubernetesFleet& fleet) {
       "- name: secret\n  secret:\n    secretName: {}\n    defaultMode: 256\n    items:\n",
       yaml_word(kubernetes_secret(fleet)));
   for (PeerId i = 0; i < fleet.peers; ++i)
-    text += fmt::format("      - {{ key: {}, path: {} }}\n",
-                        yaml_word(key_file_name(i)),
+    text += fmt::format("      - {{ key: {}, path: {} }}\n", yaml_word(key_file_name(i)),
                         yaml_word(key_folder(fleet, i) + "/" + key_file_name(i)));
   return text;
 }
 
 std::string claim(const std::string& name, const std::string& claim, bool read_only) {
-  return fmt::format("- name: {}\n  persistentVolumeClaim: {{ claimName: {}{} }}\n",
-                     name,
-                     yaml_word(claim),
-                     read_only ? ", readOnly: true" : "");
+  return fmt::format("- name: {}\n  persistentVolumeClaim: {{ claimName: {}{} }}\n", name,
+                     yaml_word(claim), read_only ? ", readOnly: true" : "");
 }
 
 std::string volumes(const KubernetesFleet& fleet) {
@@ -221,11 +212,7 @@ std::string kubernetes_pod(const KubernetesFleet& fleet) {
       "  runAsGroup: {}\n"
       "  fsGroup: {}\n"
       "  seccompProfile: {{ type: RuntimeDefault }}\n",
-      restart_policy(fleet),
-      fleet.grace_seconds,
-      user,
-      user,
-      user);
+      restart_policy(fleet), fleet.grace_seconds, user, user, user);
   // The pods of a StatefulSet and of a JobSet get this name by themselves.
   if (fleet.kind == KubernetesKind::job)
     spec += fmt::format("subdomain: {}\n", yaml_word(fleet.name));

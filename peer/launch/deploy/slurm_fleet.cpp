@@ -33,15 +33,8 @@ std::string slurm_fleet_script(const SlurmFleet& fleet) {
       "{}"
       "cd {} || exit 5\n"
       "exec {} run {} --launcher slurm{}\n",
-      slurm_job_name(fleet.name),
-      fleet.nodes,
-      fleet.cores,
-      shell_word(fleet.log),
-      directives,
-      shell_word(fleet.folder),
-      shell_word(fleet.program),
-      shell_word(fleet.file),
-      words);
+      slurm_job_name(fleet.name), fleet.nodes, fleet.cores, shell_word(fleet.log), directives,
+      shell_word(fleet.folder), shell_word(fleet.program), shell_word(fleet.file), words);
 }
 
 }  // namespace gv

@@ -44,18 +44,12 @@ std::string unit_name(const SystemdFleet& units, PeerId id) {
 }
 
 std::string command(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
-  std::vector<std::string> words{units.program,
-                                 "peer",
-                                 folder_of(units) + "/fleet.yaml",
-                                 "--id",
-                                 std::to_string(id),
-                                 "--rejoin-after-restart"};
+  std::vector<std::string> words{
+      units.program,           "peer", folder_of(units) + "/fleet.yaml", "--id", std::to_string(id),
+      "--rejoin-after-restart"};
   words.insert(words.end(), units.arguments.begin(), units.arguments.end());
-  words.insert(words.end(),
-               {"--set",
-                fmt::format("output.dir=/var/lib/grapevine/{}", units.name),
-                "--wait",
-                fmt::format("{:g}", units.wait_seconds)});
+  words.insert(words.end(), {"--set", fmt::format("output.dir=/var/lib/grapevine/{}", units.name),
+                             "--wait", fmt::format("{:g}", units.wait_seconds)});
   const bool alone = std::ranges::all_of(
       fleet.peers, [&](const PeerSpec& peer) { return peer.host == fleet.peers.at(id).host; });
   const bool keys = fleet.security.mode == SecurityMode::tls ||
@@ -96,12 +90,7 @@ std::string unit(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
       "\n"
       "[Install]\n"
       "WantedBy=multi-user.target\n",
-      id,
-      units.name,
-      command(fleet, units, id),
-      units.user,
-      2 * grace + 10,
-      hardening,
+      id, units.name, command(fleet, units, id), units.user, 2 * grace + 10, hardening,
       fleet.peers.at(id).device == "cpu" ? "PrivateDevices=yes\n" : "");
 }
 
@@ -113,16 +102,13 @@ std::vector<SystemdFile> systemd_files(const Fleet& fleet, const SystemdFleet& u
   for (PeerId i = 0; i < fleet.size(); ++i) {
     const std::string& host = fleet.peers[i].host;
     if (std::ranges::count(hosts, host) == 0) hosts.push_back(host);
-    files.push_back({host,
-                     fmt::format("/etc/systemd/system/{}", unit_name(units, i)),
-                     unit(fleet, units, i),
-                     true});
+    files.push_back({host, fmt::format("/etc/systemd/system/{}", unit_name(units, i)),
+                     unit(fleet, units, i), true});
   }
   for (const std::string& host : hosts) {
     for (const auto& [name, text] : units.files)
       files.push_back({host, folder_of(units) + "/" + name, text});
-    files.push_back({host,
-                     "/etc/sysusers.d/grapevine.conf",
+    files.push_back({host, "/etc/sysusers.d/grapevine.conf",
                      fmt::format("u {} - \"Grapevine peers\"\n", units.user)});
   }
   return files;
@@ -138,8 +124,7 @@ std::string systemd_advice(const Fleet& fleet,
     if (std::ranges::count(hosts, peer.host) == 0) hosts.push_back(peer.host);
   std::string text = "on each host, as root:\n";
   for (const std::string& host : hosts)
-    text += fmt::format("  scp -r {}/. {}:/\n",
-                        shell_word(fmt::format("{}/{}", folder, host)),
+    text += fmt::format("  scp -r {}/. {}:/\n", shell_word(fmt::format("{}/{}", folder, host)),
                         shell_word(fmt::format("root@{}", host)));
   text += fmt::format(
       "  systemd-sysusers && systemctl daemon-reload\n"
@@ -149,8 +134,7 @@ std::string systemd_advice(const Fleet& fleet,
     text += fmt::format(
         "keys: grapevine keygen FILE; each host's peer-N.pem into {}/keys there, owned by {}, "
         "mode 600\n",
-        folder_of(units),
-        units.user);
+        folder_of(units), units.user);
   return text;
 }
 

@@ -226,14 +226,9 @@ asio::awaitable<void> LobbyChannel::relay(asio::posix::stream_descriptor in,
 std::string LobbyChannel::exporter() {
   std::string bytes(32, '\0');
   constexpr std::string_view label = "EXPORTER-grapevine-lobby";
-  openssl_must(::SSL_export_keying_material(stream_.native_handle(),
-                                            reinterpret_cast<unsigned char*>(bytes.data()),
-                                            bytes.size(),
-                                            label.data(),
-                                            label.size(),
-                                            nullptr,
-                                            0,
-                                            0) == 1,
+  openssl_must(::SSL_export_keying_material(
+                   stream_.native_handle(), reinterpret_cast<unsigned char*>(bytes.data()),
+                   bytes.size(), label.data(), label.size(), nullptr, 0, 0) == 1,
                "no key material of a TLS connection");
   return bytes;
 }
@@ -243,11 +238,9 @@ std::string LobbyChannel::certificate_digest() {
   if (!shown) return "";
   std::string digest(32, '\0');
   unsigned length = 0;
-  openssl_must(
-      ::X509_digest(
-          shown.get(), ::EVP_sha256(), reinterpret_cast<unsigned char*>(digest.data()), &length) ==
-          1,
-      "no digest of a certificate");
+  openssl_must(::X509_digest(shown.get(), ::EVP_sha256(),
+                             reinterpret_cast<unsigned char*>(digest.data()), &length) == 1,
+               "no digest of a certificate");
   return digest;
 }
 

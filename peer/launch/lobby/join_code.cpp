@@ -43,8 +43,7 @@ Time wait_after(unsigned wrong_codes) {
   if (wrong_codes <= JoinAttempts::free_attempts) return Time{0};
   Time wait = JoinAttempts::first_wait;
   for (unsigned k = JoinAttempts::free_attempts + 1;
-       k < wrong_codes && wait < JoinAttempts::longest_wait;
-       ++k)
+       k < wrong_codes && wait < JoinAttempts::longest_wait; ++k)
     wait *= 2;
   return std::min(wait, JoinAttempts::longest_wait);
 }
@@ -57,9 +56,7 @@ JoinCode new_join_code() {
 
 std::string to_string(const JoinCode& code) {
   const std::string_view secret = code.secret;
-  return fmt::format("{:02}-{}-{}",
-                     code.lobby,
-                     secret.substr(0, secret_digits / 2),
+  return fmt::format("{:02}-{}-{}", code.lobby, secret.substr(0, secret_digits / 2),
                      secret.substr(secret_digits / 2));
 }
 

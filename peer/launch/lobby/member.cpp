@@ -172,8 +172,8 @@ class Member {
       options_.say("the lobby has closed: " + printable(bye->text, 200));
       over_ = true;
     } else if (order.find("agent") != nullptr) {
-      asio::co_spawn(
-          io_, serve(json_integer<std::uint64_t>(order, "agent"), words_in(order)), asio::detached);
+      asio::co_spawn(io_, serve(json_integer<std::uint64_t>(order, "agent"), words_in(order)),
+                     asio::detached);
     } else if (const JsonValue* const names = order.find("data"); names != nullptr) {
       link_data(*names);
     }

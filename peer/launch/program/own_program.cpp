@@ -223,16 +223,14 @@ void become_program(const Fleet& fleet, const OwnProgram& own) {
   if (const std::string folder = folder_of(fleet, own);
       !folder.empty() && ::chdir(folder.c_str()) != 0)
     throw std::runtime_error(about_program(
-        fleet,
-        fmt::format("cannot run in {}: {}", printable(folder, 300), error_text(errno)),
+        fleet, fmt::format("cannot run in {}: {}", printable(folder, 300), error_text(errno)),
         fmt::format("`hosts.{}.folder` names it", host_of(fleet, own))));
   if (own.launched) move_descriptors();
   reset_inherited();
   ::execvpe(argv.front(), argv.data(), env.data());
   const int error = errno;
   throw std::runtime_error(about_program(
-      fleet,
-      fmt::format("cannot start `{}`: {}", printable(words.front(), 300), error_text(error)),
+      fleet, fmt::format("cannot start `{}`: {}", printable(words.front(), 300), error_text(error)),
       where_it_is_sought));
 }
 

@@ -29,10 +29,7 @@ std::vector<PeerSpeed> measure_programs(const Fleet& fleet,
                                         Places& places,
                                         const PeerSpeedOptions& options) {
   std::vector<double> seconds(fleet.trainers(), 0);
-  MeasuringPeers peers(fleet.trainers(),
-                       {"--task", "measure"},
-                       places,
-                       options,
+  MeasuringPeers peers(fleet.trainers(), {"--task", "measure"}, places, options,
                        [&](PeerId id, const std::string& line) {
                          seconds[id] = seconds_in(line).value_or(seconds[id]);
                        });

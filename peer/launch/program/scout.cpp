@@ -65,9 +65,7 @@ void Scout::introduce() {
     if (ended && !introduced_)
       refuse(fmt::format("{} ended before it {} ({})", name_, options_.awaited, child_->ending()));
     if (introduced_ || Clock::now() < next) continue;
-    options_.say(fmt::format("{} has not {} yet{}",
-                             name_,
-                             options_.awaited,
+    options_.say(fmt::format("{} has not {} yet{}", name_, options_.awaited,
                              words_.empty() ? "" : "; it says: " + words_.back()));
     next += options_.patience;
   }
@@ -83,8 +81,7 @@ void Scout::wait(Clock::time_point until) {
 
 bool Scout::hear() {
   gv::hear(
-      *child_,
-      [this](const std::string& line) { handle_line(line); },
+      *child_, [this](const std::string& line) { handle_line(line); },
       [this](const std::string& line) { keep_word(line); });
   return !child_->running();
 }
@@ -112,9 +109,7 @@ void Scout::take_introduction(asked::Introduction says) {
   const std::size_t floats = asked::floats_of(says.parameters);
   const Payload x = child_->take_vector(floats * sizeof(float));
   if (!x || x->size() != floats * sizeof(float))
-    refuse(fmt::format("{} announced {} parameters, and handed over {}",
-                       name_,
-                       floats,
+    refuse(fmt::format("{} announced {} parameters, and handed over {}", name_, floats,
                        x ? fmt::format("{}", x->size() / sizeof(float)) : "none, or more"));
   const std::span<const float> values = x->floats();
   start_.assign(values.begin(), values.end());
@@ -130,8 +125,7 @@ void Scout::keep_word(const std::string& line) {
 
 void Scout::refuse(const std::string& what) {
   std::string text = about_program(
-      fleet_,
-      what,
+      fleet_, what,
       fmt::format("`{}` alone is a fleet of one: that is how one looks for a mistake",
                   printable(fmt::format("{}", fmt::join(fleet_.program->command, " ")), 300)));
   if (!words_.empty()) text += "\nit says:";
@@ -172,10 +166,7 @@ void Scout::watch(const std::string& task, const std::string& otherwise) {
     given_up_ = true;
     failing_ = false;
     tell_failure(fmt::format("{} has been {} for {:.0f} s and is killed (faults.stuck_after): {}",
-                             name_,
-                             task,
-                             seconds,
-                             otherwise));
+                             name_, task, seconds, otherwise));
     child_->kill(SIGKILL);
   } else if (now >= remind_at_) {
     options_.say(fmt::format("{} has been {} for {:.0f} s", name_, task, seconds));
@@ -209,8 +200,7 @@ std::optional<Evaluation> Scout::answer() {
     tell_failure(
         fmt::format("{}, which evaluates the fleet's model, has ended ({}): no figures from now "
                     "on, and training continues",
-                    name_,
-                    child_->ending()));
+                    name_, child_->ending()));
     return no_figures();
   }
   if (!answer_->loss && !answer_->accuracy)

@@ -36,8 +36,8 @@ std::size_t floats_of(const Parameter& parameter) {
 std::vector<float> values_in(const std::string& path,
                              const TensorFile& file,
                              const ProgramModel& model) {
-  return in_order_of_memory(
-      flat_values(path, file, model.parameters), model.parameters, model.orders);
+  return in_order_of_memory(flat_values(path, file, model.parameters), model.parameters,
+                            model.orders);
 }
 
 }  // namespace

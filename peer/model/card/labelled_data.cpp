@@ -27,12 +27,8 @@ std::uint8_t class_of(const std::string& path,
   for (std::size_t k = 0; k < classes.size(); ++k)
     if (plain_number(classes[k]) == label) return static_cast<std::uint8_t>(k);
   throw std::runtime_error(
-      fmt::format("{}:{}: the model knows no class {}; its classes are {} and {}",
-                  path,
-                  line,
-                  shown(label),
-                  classes.at(0),
-                  classes.at(1)));
+      fmt::format("{}:{}: the model knows no class {}; its classes are {} and {}", path, line,
+                  shown(label), classes.at(0), classes.at(1)));
 }
 
 /// Returns the whole UTF-8 character that contains byte k.
@@ -52,10 +48,8 @@ std::shared_ptr<const Dataset> text_windows(const ModelCard& card, const std::st
   const std::string text = file_bytes(path);
   if (text.size() <= like.context)
     throw std::runtime_error(
-        fmt::format("{}: {} bytes, and the model looks back on {}: take a longer text",
-                    path,
-                    text.size(),
-                    like.context));
+        fmt::format("{}: {} bytes, and the model looks back on {}: take a longer text", path,
+                    text.size(), like.context));
   std::array<int, 256> places{};
   places.fill(-1);
   for (std::size_t k = 0; k < like.vocabulary.size(); ++k)
@@ -64,11 +58,9 @@ std::shared_ptr<const Dataset> text_windows(const ModelCard& card, const std::st
   for (std::size_t k = 0; k < text.size(); ++k) {
     const int place = places[static_cast<unsigned char>(text[k])];
     if (place < 0)
-      throw std::runtime_error(
-          fmt::format("{}:{}: the character {} was not in the training text; take it out",
-                      path,
-                      1 + std::ranges::count(text.substr(0, k), '\n'),
-                      shown(character_at(text, k))));
+      throw std::runtime_error(fmt::format(
+          "{}:{}: the character {} was not in the training text; take it out", path,
+          1 + std::ranges::count(text.substr(0, k), '\n'), shown(character_at(text, k))));
     data->tokens.push_back(static_cast<std::uint8_t>(place));
   }
   data->rows = static_cast<std::uint32_t>(text.size() - like.context);
@@ -80,16 +72,14 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_pictures = 1'000'000;
 
 std::string sides(const ImageShape& shape) {
-  return fmt::format(
-      "{} x {} {}", shape.width, shape.height, shape.channels == 1 ? "gray" : "coloured");
+  return fmt::format("{} x {} {}", shape.width, shape.height,
+                     shape.channels == 1 ? "gray" : "coloured");
 }
 
 void require_shape(const std::string& path, const ImageShape& is, const ImageShape& wanted) {
   if (is == wanted) return;
   throw std::runtime_error(fmt::format("{}: {} pixels, and the model sees {}; resize or convert it",
-                                       path,
-                                       sides(is),
-                                       sides(wanted)));
+                                       path, sides(is), sides(wanted)));
 }
 
 bool has_idx(const std::string& dir) {
@@ -121,10 +111,8 @@ std::shared_ptr<Dataset> sparse_rows(const ModelCard& card, const std::string& p
       path, card.like->facts ? card.like->facts->first_column : DataFacts().first_column);
   if (file.features > card.like->features)
     throw std::runtime_error(fmt::format(
-        "{}: has a column {}, and the model knows {}: take a file with the model's columns",
-        path,
-        file.features - 1 + file.first_column,
-        card.like->features));
+        "{}: has a column {}, and the model knows {}: take a file with the model's columns", path,
+        file.features - 1 + file.first_column, card.like->features));
   auto data = std::make_shared<Dataset>(*card.like);
   data->rows = static_cast<std::uint32_t>(file.rows());
   data->sparse = {};
@@ -143,9 +131,7 @@ Preparation preparation_of(const ModelCard& card, const std::string& path) {
   throw std::runtime_error(
       fmt::format("{}: the model does not name its {} features (its data were `{}`), so no file "
                   "can be prepared for it",
-                  path,
-                  card.like->features,
-                  card.data));
+                  path, card.like->features, card.data));
 }
 
 std::shared_ptr<const Dataset> labelled_data(const ModelCard& card, const std::string& path) {
@@ -175,9 +161,7 @@ std::shared_ptr<Dataset> published_test(const ModelCard& card, const std::string
     const auto at = std::ranges::find(known, std::to_string(label));
     if (at == known.end())
       throw std::runtime_error(
-          fmt::format("{}: a label {}, which is none of the model's {} classes",
-                      dir,
-                      label,
+          fmt::format("{}: a label {}, which is none of the model's {} classes", dir, label,
                       card.like->classes));
     label = static_cast<std::uint8_t>(at - known.begin());
   }

@@ -99,12 +99,10 @@ std::vector<std::string> class_names(const Dataset& like) {
 }
 
 std::map<std::string, std::string> card_metadata(const ModelCard& card) {
-  std::map<std::string, std::string> to{{"schema", "grapevine.model/1"},
-                                        {"fleet", card.fleet},
-                                        {"version", card.version},
-                                        {"digest", card.digest},
-                                        {"seed", std::to_string(card.seed)},
-                                        {"rounds", std::to_string(card.rounds)}};
+  std::map<std::string, std::string> to{
+      {"schema", "grapevine.model/1"},     {"fleet", card.fleet},
+      {"version", card.version},           {"digest", card.digest},
+      {"seed", std::to_string(card.seed)}, {"rounds", std::to_string(card.rounds)}};
   if (card.peer) to["peer"] = std::to_string(*card.peer);
   to["model"] = model_json(card.model).dump();
   to["data"] = Json{{"kind", card.data},

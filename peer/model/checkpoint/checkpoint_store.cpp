@@ -90,8 +90,7 @@ Verdict objection(const std::string& path) {
         "from\nhelp: "
         " "
         "chmod o-w {0}, and look at what is in it",
-        path,
-        found.st_mode & 07777);
+        path, found.st_mode & 07777);
   return "";
 }
 

@@ -67,8 +67,8 @@ class LayerWriter {
       case Op::gelu:
         return gelu(x);
       case Op::max_pool:
-        return graph_.apply(
-            "MaxPool", {x}, {{"kernel_shape", both(node.kernel)}, {"strides", both(node.stride)}});
+        return graph_.apply("MaxPool", {x},
+                            {{"kernel_shape", both(node.kernel)}, {"strides", both(node.stride)}});
       case Op::average_pool:
         return graph_.apply("GlobalAveragePool", {x});
       case Op::batch_norm:
@@ -76,8 +76,7 @@ class LayerWriter {
       case Op::group_norm:
         return group_norm(node, x);
       case Op::layer_norm:
-        return graph_.apply("LayerNormalization",
-                            {x, parameter(node, 0), parameter(node, 1)},
+        return graph_.apply("LayerNormalization", {x, parameter(node, 0), parameter(node, 1)},
                             {{"epsilon", node.epsilon}});
       case Op::add:
         return graph_.apply("Add", {x, values_[node.inputs[1]]});
@@ -120,8 +119,7 @@ class LayerWriter {
     std::vector<std::string> inputs{x, parameter(node, 0)};
     if (node.parameters.size() > 1) inputs.push_back(parameter(node, 1));
     const std::int64_t pad = node.padding;
-    return graph_.apply("Conv",
-                        inputs,
+    return graph_.apply("Conv", inputs,
                         {{"kernel_shape", both(node.kernel)},
                          {"strides", both(node.stride)},
                          {"pads", Integers{pad, pad, pad, pad}}});
@@ -158,8 +156,8 @@ class LayerWriter {
     std::vector<std::string> inputs{x, parameter(node, 0), parameter(node, 1)};
     for (int half = 0; half < 2; ++half) {
       const RunningMoment& moment = moments_.at(next_moment_++);
-      inputs.push_back(graph_.floats(
-          moment.name, {static_cast<std::int64_t>(moment.values.size())}, moment.values));
+      inputs.push_back(graph_.floats(moment.name, {static_cast<std::int64_t>(moment.values.size())},
+                                     moment.values));
     }
     return graph_.apply("BatchNormalization", inputs, {{"epsilon", node.epsilon}});
   }
@@ -178,16 +176,14 @@ class LayerWriter {
     const std::string back =
         graph_.apply("Reshape", {normed, integers({0, out.channels, out.height, out.width})});
     const Integers by_channel{out.channels, 1, 1};
-    return graph_.apply("Add",
-                        {graph_.apply("Mul", {back, parameter(node, 0, by_channel)}),
-                         parameter(node, 1, by_channel)});
+    return graph_.apply("Add", {graph_.apply("Mul", {back, parameter(node, 0, by_channel)}),
+                                parameter(node, 1, by_channel)});
   }
 
   std::string shortcut(const Node& node, const std::string& x) {
     constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
-    const std::string seen = graph_.apply(
-        "Slice",
-        {x, integers({0, 0}), integers({end, end}), integers({2, 3}), integers(both(node.stride))});
+    const std::string seen = graph_.apply("Slice", {x, integers({0, 0}), integers({end, end}),
+                                                    integers({2, 3}), integers(both(node.stride))});
     const std::int64_t more = node.out.channels - network_.nodes[node.inputs[0]].out.channels;
     const std::int64_t before = more / 2;
     return graph_.apply("Pad", {seen, integers({0, before, 0, 0, 0, more - before, 0, 0})});
@@ -198,8 +194,7 @@ class LayerWriter {
     const std::int64_t t = node.out.positions, heads = node.heads;
     const std::int64_t depth = node.out.channels / node.heads;
     const std::string split =
-        graph_.apply("Transpose",
-                     {graph_.apply("Reshape", {x, integers({0, t, 3, heads, depth})})},
+        graph_.apply("Transpose", {graph_.apply("Reshape", {x, integers({0, t, 3, heads, depth})})},
                      {{"perm", Integers{2, 0, 3, 1, 4}}});
     const auto part = [&](std::int64_t k) {
       const std::string one = graph_.apply("Slice", {split, integers({k}), integers({k + 1})});
@@ -210,10 +205,10 @@ class LayerWriter {
         "MatMul", {q, graph_.apply("Transpose", {k}, {{"perm", Integers{0, 1, 3, 2}}})});
     const std::string scaled =
         graph_.apply("Mul", {scores, number(1 / std::sqrt(static_cast<float>(depth)))});
-    const std::string weights = graph_.apply(
-        "Softmax", {graph_.apply("Add", {scaled, mask(t)})}, {{"axis", std::int64_t{-1}}});
-    const std::string seen = graph_.apply(
-        "Transpose", {graph_.apply("MatMul", {weights, v})}, {{"perm", Integers{0, 2, 1, 3}}});
+    const std::string weights = graph_.apply("Softmax", {graph_.apply("Add", {scaled, mask(t)})},
+                                             {{"axis", std::int64_t{-1}}});
+    const std::string seen = graph_.apply("Transpose", {graph_.apply("MatMul", {weights, v})},
+                                          {{"perm", Integers{0, 2, 1, 3}}});
     return graph_.apply("Reshape", {seen, integers({0, t, heads * depth})});
   }
 
@@ -272,16 +267,12 @@ std::string OnnxGraph::floats(const std::string& name,
 }
 
 std::string OnnxGraph::doubles(const std::string& name, const std::vector<double>& values) {
-  return constant(name,
-                  onnx::TensorProto::DOUBLE,
-                  {static_cast<std::int64_t>(values.size())},
+  return constant(name, onnx::TensorProto::DOUBLE, {static_cast<std::int64_t>(values.size())},
                   std::span<const double>(values));
 }
 
 std::string OnnxGraph::integers(const std::string& name, const Integers& values) {
-  return constant(name,
-                  onnx::TensorProto::INT64,
-                  {static_cast<std::int64_t>(values.size())},
+  return constant(name, onnx::TensorProto::INT64, {static_cast<std::int64_t>(values.size())},
                   std::span<const std::int64_t>(values));
 }
 

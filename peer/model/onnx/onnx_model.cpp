@@ -159,9 +159,8 @@ class ModelWriter {
       if (like_.classes == 0) {
         const double shift = like_.facts ? like_.facts->target_shift.value_or(0) : 0;
         if (shift != 0)
-          graph_.apply("Add",
-                       {graph_.apply("Cast", {sum}, {to(onnx::TensorProto::DOUBLE)}),
-                        graph_.doubles("target_shift", {shift})});
+          graph_.apply("Add", {graph_.apply("Cast", {sum}, {to(onnx::TensorProto::DOUBLE)}),
+                               graph_.doubles("target_shift", {shift})});
         tell({.name = "value",
               .type = shift != 0 ? onnx::TensorProto::DOUBLE : onnx::TensorProto::FLOAT,
               .row = {1},
@@ -208,9 +207,7 @@ std::string onnx_model(const SavedModel& model, OnnxAbout& about) {
     throw std::runtime_error(
         fmt::format("{}: {} parameters; a file of ONNX holds at most {} of them: take the "
                     "safetensors file itself",
-                    model.path,
-                    model.x.size(),
-                    most_weights));
+                    model.path, model.x.size(), most_weights));
   const std::shared_ptr<const DataFacts>& facts = model.card.like->facts;
   if (model.card.data == "table" && (!facts || facts->columns.empty()))
     throw std::runtime_error(model.path +

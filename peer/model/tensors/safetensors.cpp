@@ -40,10 +40,9 @@ std::string header_of(const std::vector<NamedTensor>& tensors,
   std::uint64_t offset = 0;
   for (const NamedTensor& tensor : tensors) {
     const std::uint64_t bytes = bytes_of(tensor);
-    header.add(tensor.name,
-               Json{{"dtype", "F32"},
-                    {"shape", tensor.shape},
-                    {"data_offsets", std::vector{offset, offset + bytes}}});
+    header.add(tensor.name, Json{{"dtype", "F32"},
+                                 {"shape", tensor.shape},
+                                 {"data_offsets", std::vector{offset, offset + bytes}}});
     offset += bytes;
   }
   std::string text = header.dump();
@@ -55,8 +54,8 @@ struct ElementType {
   std::string_view name;
   std::size_t bytes;
 };
-constexpr std::array element_types{
-    ElementType{"F32", 4}, ElementType{"F64", 8}, ElementType{"F16", 2}, ElementType{"BF16", 2}};
+constexpr std::array element_types{ElementType{"F32", 4}, ElementType{"F64", 8},
+                                   ElementType{"F16", 2}, ElementType{"BF16", 2}};
 
 template <class Number>
 Number number_at(const char* from) {
@@ -81,10 +80,8 @@ class SafeTensors : public TensorFile {
     if (size < sizeof length) fail("ends in its first eight bytes");
     open_bytes(path_, 0, sizeof length)->read(reinterpret_cast<char*>(&length), sizeof length);
     if (length > most_header_bytes || length > size - sizeof length)
-      fail(fmt::format("promises a header of {} bytes; {} follow, and at most {} are read",
-                       length,
-                       size - sizeof length,
-                       most_header_bytes));
+      fail(fmt::format("promises a header of {} bytes; {} follow, and at most {} are read", length,
+                       size - sizeof length, most_header_bytes));
     std::string header(length, ' ');
     open_bytes(path_, sizeof length, length)->read(header.data(), length);
     data_ = sizeof length + length;
@@ -191,19 +188,15 @@ void write_safetensors(const std::string& path,
                        const std::map<std::string, std::string>& metadata) {
   for (const NamedTensor& tensor : tensors)
     if (bytes_of(tensor) != tensor.values.size_bytes())
-      throw std::logic_error(fmt::format("{}: tensor {} has {} bytes, its values {}",
-                                         path,
-                                         tensor.name,
-                                         bytes_of(tensor),
+      throw std::logic_error(fmt::format("{}: tensor {} has {} bytes, its values {}", path,
+                                         tensor.name, bytes_of(tensor),
                                          tensor.values.size_bytes()));
   const std::string header = header_of(tensors, metadata);
   if (header.size() > most_header_bytes)
     throw std::runtime_error(
         fmt::format("{}: a header of {} bytes, of which no reader would read "
                     "more than {}",
-                    path,
-                    header.size(),
-                    most_header_bytes));
+                    path, header.size(), most_header_bytes));
   const std::uint64_t length = header.size();
   const std::string temporary = path + ".tmp";
   std::ofstream out(temporary, std::ios::binary | std::ios::trunc);

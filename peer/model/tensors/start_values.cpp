@@ -45,16 +45,13 @@ std::vector<float> tensor_values(const std::string& path,
                                  const Parameter& parameter) {
   const auto found = std::ranges::find(file.tensors(), parameter.name, &TensorShape::name);
   if (found == file.tensors().end())
-    refuse(path,
-           parameter.name,
+    refuse(path, parameter.name,
            fmt::format("the model needs it, and the file has {}", list_of(file)));
   if (!same_shape(found->shape, parameter.shape))
-    refuse(path,
-           parameter.name,
+    refuse(path, parameter.name,
            fmt::format("[{}] in the file and [{}] in the model; make both alike: `model`, `data` "
                        "and the number of classes decide the model's",
-                       fmt::join(found->shape, ", "),
-                       fmt::join(parameter.shape, ", ")));
+                       fmt::join(found->shape, ", "), fmt::join(parameter.shape, ", ")));
   return file.read(static_cast<std::size_t>(found - file.tensors().begin()));
 }
 

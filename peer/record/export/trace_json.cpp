@@ -57,11 +57,8 @@ void add_name(Events& events, PeerId peer) {
 void add_slice(Events& events, PeerId peer, const Moment& m) {
   events.add(fmt::format(R"({{"ph":"X","pid":{},"tid":0,"name":"{}","ts":{:.3f},"dur":{:.3f},)"
                          R"("args":{{"round":{}{}}}}})",
-                         peer,
-                         activity_names[m.activity],
-                         events.us(m.begin),
-                         (m.end - m.begin) * 1e6,
-                         m.round,
+                         peer, activity_names[m.activity], events.us(m.begin),
+                         (m.end - m.begin) * 1e6, m.round,
                          m.with ? fmt::format(R"(,"with":{})", *m.with) : ""));
 }
 
@@ -71,14 +68,10 @@ void add_arrow(Events& events, PeerId peer, const Moment& m, std::uint64_t id) {
   const bool late = activity_names[m.activity] == "late";
   events.add(
       fmt::format(R"({{"ph":"s","pid":{},"tid":0,"name":"wait","cat":"wait","id":{},"ts":{:.3f}}})",
-                  *m.with,
-                  id,
-                  events.us(late ? m.end : m.begin)));
+                  *m.with, id, events.us(late ? m.end : m.begin)));
   events.add(fmt::format(
       R"({{"ph":"f","bp":"e","pid":{},"tid":0,"name":"wait","cat":"wait","id":{},"ts":{:.3f}}})",
-      peer,
-      id,
-      events.us(m.end)));
+      peer, id, events.us(m.end)));
 }
 
 void add_counters(Events& events, PeerId peer, const RoundSums& r) {
@@ -86,11 +79,8 @@ void add_counters(Events& events, PeerId peer, const RoundSums& r) {
       {"bytes a round", r.bytes / r.span}, {"staleness", r.staleness}, {"queue", r.queue}};
   for (const auto& [name, value] : counters)
     events.add(fmt::format(
-        R"({{"ph":"C","pid":{},"tid":0,"name":"{}","ts":{:.3f},"args":{{"value":{}}}}})",
-        peer,
-        name,
-        events.us(r.begin),
-        value));
+        R"({{"ph":"C","pid":{},"tid":0,"name":"{}","ts":{:.3f},"args":{{"value":{}}}}})", peer,
+        name, events.us(r.begin), value));
 }
 
 /// Owns a gzFile.
@@ -157,8 +147,7 @@ void check_trace_size(const std::vector<PeerMoments>& peers,
   if (bytes <= most) return;
   throw std::invalid_argument(
       fmt::format("the trace of these rounds would have {} MB, and viewers take {}{}",
-                  bytes / 1'000'000,
-                  most / 1'000'000,
+                  bytes / 1'000'000, most / 1'000'000,
                   fits ? fmt::format("\nhelp:  --rounds {}..{} fits", range.first, *fits) : ""));
 }
 
@@ -183,8 +172,7 @@ WrittenTrace write_run_trace(const std::string& folder,
     throw std::invalid_argument(fmt::format(
         "{}: no moment{} was recorded; every begin and end is, in rounds 0..7 and in 8 rounds from "
         "64, 96, 144, 216, ... on",
-        folder,
-        all ? "" : fmt::format(" of rounds {}..{}", range.first, range.last)));
+        folder, all ? "" : fmt::format(" of rounds {}..{}", range.first, range.last)));
   check_trace_size(peers, range);
   write_trace_file(output, peers);
   return written;

@@ -34,8 +34,7 @@ std::vector<std::string> round_names() {
 }
 
 std::vector<double> values_of(const RoundRow& row, Time epoch) {
-  std::vector<double> values{static_cast<double>(row.first),
-                             static_cast<double>(row.rounds),
+  std::vector<double> values{static_cast<double>(row.first), static_cast<double>(row.rounds),
                              in_seconds(epoch + row.begin)};
   for (const Time time : row.spent.at) values.push_back(in_seconds(time));
   values.push_back(in_seconds(row.spent.hidden_wire));
@@ -65,11 +64,9 @@ NpyMatrix moments_of(const Recorder& recorder, const std::vector<PeerId>& neighb
   for (const auto& [round, interval] : recorder.moments()) {
     const double with =
         interval.neighbor ? static_cast<double>(neighbors.at(*interval.neighbor)) : -1;
-    for (const double value : {static_cast<double>(round),
-                               static_cast<double>(interval.activity),
-                               in_seconds(epoch + interval.begin),
-                               in_seconds(epoch + interval.end),
-                               with})
+    for (const double value :
+         {static_cast<double>(round), static_cast<double>(interval.activity),
+          in_seconds(epoch + interval.begin), in_seconds(epoch + interval.end), with})
       matrix.values.push_back(value);
   }
   return matrix;
@@ -94,10 +91,9 @@ Json totals_json(const Recorder& recorder, const std::optional<ProcessUse>& use)
             {"states", spent_json(life.costs.spent)},
             {"hidden_wire", in_seconds(life.costs.spent.hidden_wire)},
             {"neighbours", neighbours},
-            {"bytes",
-             Json{{"model", life.costs.model_bytes},
-                  {"other", life.costs.sent_bytes - life.costs.model_bytes},
-                  {"repeated", life.costs.repeated_bytes}}},
+            {"bytes", Json{{"model", life.costs.model_bytes},
+                           {"other", life.costs.sent_bytes - life.costs.model_bytes},
+                           {"repeated", life.costs.repeated_bytes}}},
             {"staleness", Json(life.staleness)}};
   if (use) {
     json["cpu_seconds"] = use->cpu_seconds;

@@ -274,10 +274,8 @@ PeerTimes times_of(PeerId peer, const LifeDone& life, double rounds) {
   PeerTimes times{.peer = peer, .rounds = rounds};
   for (std::size_t a = 0; a < activities; ++a) times.spent[a] = in_seconds(life.costs.spent.at[a]);
   for (std::size_t k = 0; k < life.neighbors.size(); ++k)
-    times.waits.push_back({life.neighbors[k],
-                           in_seconds(life.waits[k].late),
-                           in_seconds(life.waits[k].wire),
-                           in_seconds(life.waits[k].longest)});
+    times.waits.push_back({life.neighbors[k], in_seconds(life.waits[k].late),
+                           in_seconds(life.waits[k].wire), in_seconds(life.waits[k].longest)});
   return times;
 }
 
@@ -306,8 +304,7 @@ std::string name_of(const Culprit& culprit, std::span<const std::string> hosts) 
 
 std::string short_text_of(const Culprit& culprit, std::span<const std::string> hosts) {
   return fmt::format("{} holds the others up: {:.0f} % of all peers' time is waiting for it",
-                     name_of(culprit, hosts),
-                     100 * culprit.share);
+                     name_of(culprit, hosts), 100 * culprit.share);
 }
 
 std::string text_of(const Culprit& culprit, std::span<const std::string> hosts) {
@@ -331,11 +328,8 @@ std::string attackers_text(const Setup& setup) {
   if (liars.size() <= most_ids)
     who = fmt::format("{} {}", liars.size() == 1 ? "peer" : "peers", fmt::join(liars, ", "));
   const AttackRow row = attack_of(setup);
-  return wrapped(fmt::format("attackers  {}, by `{}` of strength {:g}: {}",
-                             who,
-                             row.kind,
-                             setup.attack.strength,
-                             row.summary),
+  return wrapped(fmt::format("attackers  {}, by `{}` of strength {:g}: {}", who, row.kind,
+                             setup.attack.strength, row.summary),
                  indent);
 }
 

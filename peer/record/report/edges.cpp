@@ -27,12 +27,9 @@ std::string edges_text(const std::set<Edge>& all, const std::set<Edge>& shared) 
   std::ranges::set_difference(all, shared, std::inserter(others, others.end()));
   if (others.empty()) return fmt::format("{} edges, all in shared memory", all.size());
   const bool few = others.size() <= shared.size();
-  return fmt::format("{} edges, {} in shared memory and {} over TCP; {}:{}",
-                     all.size(),
-                     all.size() - others.size(),
-                     others.size(),
-                     few ? "over TCP" : "in shared memory",
-                     list(few ? others : shared));
+  return fmt::format("{} edges, {} in shared memory and {} over TCP; {}:{}", all.size(),
+                     all.size() - others.size(), others.size(),
+                     few ? "over TCP" : "in shared memory", list(few ? others : shared));
 }
 
 }  // namespace gv

@@ -50,9 +50,7 @@ std::string test_text(const FleetRecord& r) {
       r.test->accuracy ? fmt::format("accuracy {:.4f}, ", *r.test->accuracy) : "";
   return fmt::format(
       "\nvalidated  the figures above are of the validation set\ntest       {}loss {:.6g}: {}",
-      accuracy,
-      unsigned_nan(r.test->loss),
-      whose);
+      accuracy, unsigned_nan(r.test->loss), whose);
 }
 
 /// Returns the consensus distance, which one peer alone does not know.
@@ -107,27 +105,19 @@ void add_score(Json& to, const std::optional<RegressionScore>& score) {
 
 std::string table_header(const Dataset* test, bool validated, bool agents) {
   const char* const figure = is_regression(test) ? "R2" : "accuracy";
-  return fmt::format("{:>7} {:>10} {:>9} {:>9} {:>8} {:>12} {:>9} {:>9}",
-                     "round",
-                     "time",
-                     "train",
+  return fmt::format("{:>7} {:>10} {:>9} {:>9} {:>8} {:>12} {:>9} {:>9}", "round", "time", "train",
                      agents      ? "local"
                      : validated ? "val. loss"
                                  : "test loss",
-                     agents ? "return" : figure,
-                     agents ? "frames" : "worst..best",
-                     "consensus",
+                     agents ? "return" : figure, agents ? "frames" : "worst..best", "consensus",
                      "sent/peer");
 }
 
 std::string table_row(const FleetRecord& r, const Dataset* test) {
   return fmt::format(
-      "{:>7} {:>10} {:>9} {:>9.4g} {} {:>9} {:>9}",
-      r.round,
-      seconds_text(in_seconds(r.time)),
+      "{:>7} {:>10} {:>9} {:>9.4g} {} {:>9} {:>9}", r.round, seconds_text(in_seconds(r.time)),
       is_unknown(r.train_loss) ? "-" : fmt::format("{:.4g}", unsigned_nan(r.train_loss)),
-      r.frames ? 0 - unsigned_nan(r.loss_local) : unsigned_nan(r.mean.loss),
-      accuracies(r, test),
+      r.frames ? 0 - unsigned_nan(r.loss_local) : unsigned_nan(r.mean.loss), accuracies(r, test),
       consensus_of(r),
       r.told == 0 ? "-" : bytes_text(static_cast<double>(r.costs.sent_bytes) / r.told));
 }
@@ -137,13 +127,11 @@ std::string summary_text(const FleetRecord& r,
                          double seconds,
                          const FinalHashes& hashes,
                          const Dataset* test) {
-  std::string text = fmt::format("finished: {} rounds in {}, {} {}",
-                                 r.round,
-                                 seconds_text(seconds),
-                                 r.peers,
-                                 !r.chains      ? (r.peers == 1 ? "peer" : "peers")
-                                 : r.peers == 1 ? "model, divided over peers"
-                                                : "models, each divided over peers");
+  std::string text =
+      fmt::format("finished: {} rounds in {}, {} {}", r.round, seconds_text(seconds), r.peers,
+                  !r.chains      ? (r.peers == 1 ? "peer" : "peers")
+                  : r.peers == 1 ? "model, divided over peers"
+                                 : "models, each divided over peers");
   if (lost > 0) text += fmt::format(", {} lost", lost);
   if (r.mean.accuracy) {
     text += fmt::format("\naccuracy   {:.4f} mean model", *r.mean.accuracy);
@@ -154,17 +142,13 @@ std::string summary_text(const FleetRecord& r,
     text += fmt::format("\n{}", score_text(*score));
   if (r.frames)
     text += fmt::format("\nreturn     {:.6g} mean model, {:.6g} mean of local models; {} frames",
-                        0 - unsigned_nan(r.mean.loss),
-                        0 - unsigned_nan(r.loss_local),
-                        *r.frames);
+                        0 - unsigned_nan(r.mean.loss), 0 - unsigned_nan(r.loss_local), *r.frames);
   else
     text += loss_text(r);
   if (r.experience)
     text += fmt::format(
         "\nactors     {} alive; {:.4g} samples learnt for each transition taken, {} kept",
-        r.experience->actors,
-        r.experience->samples_per_insert().value_or(0),
-        r.experience->kept);
+        r.experience->actors, r.experience->samples_per_insert().value_or(0), r.experience->kept);
   if (r.test) text += test_text(r);
   text += fmt::format("\nconsensus  {:.3e} (mean squared distance of a replica to the mean model)",
                       unsigned_nan(r.consensus));
@@ -172,10 +156,9 @@ std::string summary_text(const FleetRecord& r,
   if (const std::string rose = loss_rise_text(r); !rose.empty()) text += "\n" + rose;
   if (const std::string uneven = uneven_text(r.uneven); !uneven.empty()) text += "\n" + uneven;
   if (const std::string unsteady = unsteady_text(r); !unsteady.empty()) text += "\n" + unsteady;
-  text += fmt::format("\nsent       {} by all peers\nmodel      {}\nparams     {}",
-                      bytes_text(static_cast<double>(r.costs.sent_bytes)),
-                      hashes.model,
-                      hashes.params);
+  text +=
+      fmt::format("\nsent       {} by all peers\nmodel      {}\nparams     {}",
+                  bytes_text(static_cast<double>(r.costs.sent_bytes)), hashes.model, hashes.params);
   return text;
 }
 
@@ -220,8 +203,8 @@ void ProgressLine::update(const std::string& text) {
   due_ms_ = now + (terminal_ ? 100 : 10'000);
   if (terminal_) {
     // Leaves the last column free: some terminals wrap when it is written to.
-    fmt::print(
-        stderr, "\r\033[K{}", cut_to_columns(text, terminal_size(STDERR_FILENO).columns - 1));
+    fmt::print(stderr, "\r\033[K{}",
+               cut_to_columns(text, terminal_size(STDERR_FILENO).columns - 1));
     std::fflush(stderr);
     shown_ = true;
   } else {

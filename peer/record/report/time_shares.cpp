@@ -258,8 +258,8 @@ std::string time_advice(const FleetRecord& record,
                         std::span<const std::string> hosts,
                         const Remedies& remedies) {
   constexpr double enough = 0.9;
-  constexpr std::array told{
-      Activity::late, Activity::wire, Activity::mix, Activity::code, Activity::evaluate};
+  constexpr std::array told{Activity::late, Activity::wire, Activity::mix, Activity::code,
+                            Activity::evaluate};
   if (record.costs.spent.total() == Time{0} || share(record, Activity::compute) >= enough)
     return "";
   const Activity most =

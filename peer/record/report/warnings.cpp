@@ -19,21 +19,17 @@ std::string line_of(const ClippedPeer& clipped) {
   constexpr std::size_t most_ids = 8;
   std::string by = fmt::format("{} peers", clipped.by.size());
   if (clipped.by.size() <= most_ids)
-    by = fmt::format(
-        "{} {}", clipped.by.size() == 1 ? "peer" : "peers", fmt::join(clipped.by, ", "));
+    by = fmt::format("{} {}", clipped.by.size() == 1 ? "peer" : "peers",
+                     fmt::join(clipped.by, ", "));
   std::string what;
   if (clipped.far > 0)
     what = fmt::format("was further away than honest peers are in {} exchanges", clipped.far);
   if (clipped.still > 0)
     what += fmt::format("{}stood still in {} while the others moved",
-                        clipped.far > 0 ? " and " : "",
-                        clipped.still);
+                        clipped.far > 0 ? " and " : "", clipped.still);
   return wrapped(fmt::format("clipped    peer {} {}, and counted by what is allowed (robust.clip): "
                              "seen by {}, which it has moved by {:.3g} of their own steps",
-                             clipped.peer,
-                             what,
-                             by,
-                             clipped.steps),
+                             clipped.peer, what, by, clipped.steps),
                  indent);
 }
 
@@ -55,8 +51,8 @@ std::string where(const std::vector<PeerId>& peers) {
   constexpr std::size_t most_named = 8;
   if (peers.empty()) return "of the fleet's model";
   if (peers.size() > most_named) return fmt::format("of {} peers' minibatches", peers.size());
-  return fmt::format(
-      "of the minibatches of {} {}", peers.size() == 1 ? "peer" : "peers", fmt::join(peers, ", "));
+  return fmt::format("of the minibatches of {} {}", peers.size() == 1 ? "peer" : "peers",
+                     fmt::join(peers, ", "));
 }
 
 constexpr std::size_t most_uneven = 5;
@@ -76,11 +72,8 @@ std::string named(const std::vector<std::string>& all) {
 std::string ahead_text(const std::map<PeerId, RunAhead>& ahead) {
   std::vector<std::string> peers;
   for (const auto& [peer, run] : ahead)
-    peers.push_back(fmt::format("peer {} ({} rounds from round {} on; usual: {} a round)",
-                                peer,
-                                run.rounds,
-                                run.first,
-                                seconds_text(in_seconds(run.usual))));
+    peers.push_back(fmt::format("peer {} ({} rounds from round {} on; usual: {} a round)", peer,
+                                run.rounds, run.first, seconds_text(in_seconds(run.usual))));
   return wrapped(
       fmt::format(
           "ran ahead  alone, more than twice as fast as in company: {}. Their models followed "
@@ -92,11 +85,8 @@ std::string ahead_text(const std::map<PeerId, RunAhead>& ahead) {
 std::string silent_text(const std::vector<QuietEdge>& quiet) {
   std::vector<std::string> edges;
   for (const QuietEdge& edge : quiet)
-    edges.push_back(fmt::format("{}-{} ({} rounds since round {}; usual: a flow in each)",
-                                edge.a,
-                                edge.b,
-                                edge.rounds,
-                                edge.since));
+    edges.push_back(fmt::format("{}-{} ({} rounds since round {}; usual: a flow in each)", edge.a,
+                                edge.b, edge.rounds, edge.since));
   return wrapped(
       fmt::format("silent     nothing flowed any more between peers that were both there: {}",
                   named(edges)),
@@ -138,8 +128,7 @@ std::string clipped_text(const std::map<PeerId, std::vector<ClippedFlows>>& by) 
     }
   }
   if (others > 0)
-    lines.push_back(fmt::format("clipped    by a little, {} halves of exchanges with {}",
-                                others,
+    lines.push_back(fmt::format("clipped    by a little, {} halves of exchanges with {}", others,
                                 lines.empty() ? "any peer" : "the others"));
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
@@ -167,10 +156,7 @@ std::string loss_rise_text(const FleetRecord& record) {
   return wrapped(
       fmt::format("loss rose  from {:.3g} to {:.3g} at once, {}, in round {}: a peer that lies or "
                   "is broken, or a rate that is too high (see robust.clip)",
-                  rise.from,
-                  rise.to,
-                  where(peers_of(record)),
-                  rise.round),
+                  rise.from, rise.to, where(peers_of(record)), rise.round),
       indent);
 }
 
@@ -187,8 +173,7 @@ std::string uneven_text(const std::vector<UnevenEdge>& edges) {
   for (const UnevenEdge& edge : edges) {
     if (named.size() == most_uneven) break;
     named.push_back(fmt::format("{} of peers {} and {}",
-                                std::min(edge.at_a.exchange, edge.at_b.exchange).value,
-                                edge.a,
+                                std::min(edge.at_a.exchange, edge.at_b.exchange).value, edge.a,
                                 edge.b));
   }
   const std::size_t others = edges.size() - named.size();
@@ -196,8 +181,7 @@ std::string uneven_text(const std::vector<UnevenEdge>& edges) {
       fmt::format(
           "uneven     counted at one end only, because the other end gave it up: exchange {}"
           "{}. The mean of the models is not what their steps made it",
-          fmt::join(named, ", "),
-          others > 0 ? fmt::format(", and {} more", others) : ""),
+          fmt::join(named, ", "), others > 0 ? fmt::format(", and {} more", others) : ""),
       indent);
 }
 

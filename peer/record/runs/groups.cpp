@@ -18,24 +18,19 @@ namespace {
 
 /// Keys that do not describe the run itself; `faults.ledger` and the like do not affect its
 /// figures.
-constexpr std::array other_keys{
-    std::string_view("seed"), std::string_view("name"), std::string_view("version")};
-constexpr std::array other_rooms{std::string_view("output."),
-                                 std::string_view("launch."),
-                                 std::string_view("checkpoint."),
-                                 std::string_view("record")};
+constexpr std::array other_keys{std::string_view("seed"), std::string_view("name"),
+                                std::string_view("version")};
+constexpr std::array other_rooms{std::string_view("output."), std::string_view("launch."),
+                                 std::string_view("checkpoint."), std::string_view("record")};
 
 /// Ranks keys by how well they name a group, best first: the method, the graph, the network.
 int rank_of(const std::string& key) {
-  constexpr std::array best{std::string_view("method"),
-                            std::string_view("algorithm.kind"),
-                            std::string_view("algorithm.order"),
-                            std::string_view("topology.kind"),
-                            std::string_view("network."),
-                            std::string_view("data.partition."),
-                            std::string_view("peers"),
-                            std::string_view("algorithm."),
-                            std::string_view("topology.")};
+  constexpr std::array best{
+      std::string_view("method"),          std::string_view("algorithm.kind"),
+      std::string_view("algorithm.order"), std::string_view("topology.kind"),
+      std::string_view("network."),        std::string_view("data.partition."),
+      std::string_view("peers"),           std::string_view("algorithm."),
+      std::string_view("topology.")};
   for (std::size_t k = 0; k < best.size(); ++k)
     if (key.starts_with(best[k])) return static_cast<int>(k);
   return static_cast<int>(best.size());
@@ -224,8 +219,8 @@ RunTable group_runs(const std::vector<StoredRun>& runs) {
   for (const StoredRun* run : sorted) {
     auto& same = groups[identity_of(*run)];
     if (!same.empty() && same.back()->seed == run->seed) {
-      table.notes.push_back(fmt::format(
-          "{} is left out: {} is later, with the same seed", same.back()->shown, run->shown));
+      table.notes.push_back(fmt::format("{} is left out: {} is later, with the same seed",
+                                        same.back()->shown, run->shown));
       same.pop_back();
     }
     same.push_back(run);
@@ -259,8 +254,7 @@ std::vector<std::string> columns_named(const RunTable& table, const std::string&
   });
   if (!inside.empty()) return inside;
   throw std::invalid_argument(fmt::format(
-      "--by {}: these runs do not differ in it\nhelp:  {}",
-      name,
+      "--by {}: these runs do not differ in it\nhelp:  {}", name,
       table.columns.empty() ? std::string("they differ in their seeds alone")
                             : fmt::format("they differ in {}", fmt::join(table.columns, ", "))));
 }

@@ -47,9 +47,7 @@ std::string text_of(const SlowLink& slow, const std::vector<std::string>& hosts)
   return fmt::format(
       "the network from {} to {} is slower than in the file: each round waits {} for messages in "
       "flight, and {} would be enough",
-      peer_name(slow.from, hosts),
-      peer_name(slow.to, hosts),
-      seconds_text(slow.seconds),
+      peer_name(slow.from, hosts), peer_name(slow.to, hosts), seconds_text(slow.seconds),
       seconds_text(slow.promised));
 }
 

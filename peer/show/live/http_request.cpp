@@ -88,8 +88,7 @@ std::string_view take_header(std::string_view line, Request& request) {
 
 Parsed check_headers(Parsed parsed) {
   const Request& request = parsed.request;
-  const auto hosts = std::ranges::count(request.headers,
-                                        std::string_view("host"),
+  const auto hosts = std::ranges::count(request.headers, std::string_view("host"),
                                         [](const auto& h) -> std::string_view { return h.first; });
   if (hosts != 1) return refuse(400, "there must be exactly one Host");
   if (request.header("transfer-encoding") != nullptr)

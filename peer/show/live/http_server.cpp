@@ -251,8 +251,8 @@ Admission admit(const Access& access, const Request& request) {
 }
 
 std::string cookie_header(const Access& access) {
-  return fmt::format(
-      "Set-Cookie: {}={}; Path=/; SameSite=Strict; HttpOnly", access.cookie, access.token);
+  return fmt::format("Set-Cookie: {}={}; Path=/; SameSite=Strict; HttpOnly", access.cookie,
+                     access.token);
 }
 
 std::string new_token() {
@@ -275,9 +275,7 @@ std::string text_of(const Answer& answer) {
       "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nConnection: close\r\nCache-Control: no-store\r\n"
       "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
       "Cross-Origin-Resource-Policy: same-origin\r\n",
-      answer.status,
-      reason_of(answer.status),
-      answer.type);
+      answer.status, reason_of(answer.status), answer.type);
   // A stream's end is the end of the connection (RFC 9112, section 6.3).
   if (!answer.stream) text += fmt::format("Content-Length: {}\r\n", answer.body.size());
   for (const std::string& header : answer.headers) text += header + "\r\n";

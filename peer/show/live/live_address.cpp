@@ -27,13 +27,11 @@ LiveAddress parse_live_address(const std::string& text, std::string_view asked) 
   try {
     at = parse_host_port(text);
   } catch (const std::invalid_argument& wrong) {
-    refuse(asked,
-           text,
+    refuse(asked, text,
            fmt::format("{}; it is 127.0.0.1:8080, localhost:8080 or [::1]:8080", wrong.what()));
   }
   if (at.host != "127.0.0.1" && at.host != "localhost" && at.host != "::1") {
-    refuse(asked,
-           text,
+    refuse(asked, text,
            "the page is not encrypted, so it is served on this machine only: 127.0.0.1, localhost "
            "or [::1]\nhelp:  from another machine: ssh -L 8080:127.0.0.1:8080 THIS_MACHINE, with "
            "--serve 127.0.0.1:8080 here");

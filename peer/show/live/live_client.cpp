@@ -83,8 +83,7 @@ std::optional<LiveReply> ask_run(const std::string& folder,
   const Descriptor socket = connect_live(folder);
   if (!socket.open()) return std::nullopt;
   const std::string text =
-      exchange(socket,
-               socket_of(folder),
+      exchange(socket, socket_of(folder),
                fmt::format("{} {} HTTP/1.1\r\nHost: live\r\n\r\n", method, target));
   if (text.empty()) return std::nullopt;
   return parse_reply(socket_of(folder), text);
@@ -101,11 +100,10 @@ std::optional<RunView> view_at(const LiveAddress& address, const std::string& to
   if (!socket.open()) return std::nullopt;
   const std::string bearer =
       token.empty() ? "" : fmt::format("Authorization: Bearer {}\r\n", token);
-  const std::string text = exchange(socket,
-                                    address.text(),
-                                    fmt::format("GET /state.json HTTP/1.1\r\nHost: {}\r\n{}\r\n",
-                                                host_port_text(address.host, address.port),
-                                                bearer));
+  const std::string text =
+      exchange(socket, address.text(),
+               fmt::format("GET /state.json HTTP/1.1\r\nHost: {}\r\n{}\r\n",
+                           host_port_text(address.host, address.port), bearer));
   if (text.empty()) return std::nullopt;
   const LiveReply reply = parse_reply(address.text(), text);
   if (reply.status == 403)

@@ -116,8 +116,8 @@ std::string waits_for(const RunView& view, const PeerView& peer) {
   const auto longest = std::ranges::max_element(
       peer.state.waits, {}, [](const NeighborWait& w) { return w.late + w.wire; });
   if (longest == peer.state.waits.end()) return "-";
-  return fmt::format(
-      "peer {}, {}", id_text(view, longest->peer), seconds_text(longest->late + longest->wire));
+  return fmt::format("peer {}, {}", id_text(view, longest->peer),
+                     seconds_text(longest->late + longest->wire));
 }
 
 std::string row(const RunView& view, const PeerView& peer, bool activities) {
@@ -131,20 +131,14 @@ std::string row(const RunView& view, const PeerView& peer, bool activities) {
   std::string out = fmt::format(
       "<tr{}><td>{}</td><td>{}{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
       "<td>{}</td>",
-      gone ? " class=\"gone\"" : "",
-      id_text(view, p.id),
-      svg::escape(state),
-      p.restarts > 0 ? fmt::format(", restarted {}x", p.restarts) : "",
-      p.round,
-      peer.lag,
-      or_dash(peer.cpu_share, percent),
-      or_dash(peer.memory_bytes, bytes_text),
+      gone ? " class=\"gone\"" : "", id_text(view, p.id), svg::escape(state),
+      p.restarts > 0 ? fmt::format(", restarted {}x", p.restarts) : "", p.round, peer.lag,
+      or_dash(peer.cpu_share, percent), or_dash(peer.memory_bytes, bytes_text),
       or_dash(p.sent_bytes, bytes_text),
       or_dash(peer.out_rate, [](double rate) { return bytes_text(rate) + "/s"; }));
   if (activities)
     out += fmt::format("<td class=\"share\">{}</td><td>{}</td>",
-                       p.activities ? share_bar(*p.activities) : "",
-                       waits_for(view, peer));
+                       p.activities ? share_bar(*p.activities) : "", waits_for(view, peer));
   return out + "</tr>\n";
 }
 
@@ -220,9 +214,9 @@ std::string draw(const std::vector<MetricsRow>& curve,
     if (!value || !std::isfinite(*value)) continue;
     points.push_back({x.at(static_cast<double>(curve[at].round)), y.at(*value)});
     if (at % every == 0 || at + 1 == curve.size())
-      named += svg::group("",
-                          fmt::format("{}, round {}: {:.4g}", line.name, curve[at].round, *value),
-                          svg::circle(points.back(), 7, "hidden"));
+      named +=
+          svg::group("", fmt::format("{}, round {}: {:.4g}", line.name, curve[at].round, *value),
+                     svg::circle(points.back(), 7, "hidden"));
   }
   if (points.empty()) return "";
   return svg::polyline(points, "curve " + svg::series(k)) +
@@ -231,9 +225,7 @@ std::string draw(const std::vector<MetricsRow>& curve,
 
 std::string key(const Line& line, const MetricsRow& last, std::size_t k) {
   const auto value = line.value(last);
-  return fmt::format("<li><span class=\"key {}\"></span>{}{}</li>",
-                     svg::series(k),
-                     line.name,
+  return fmt::format("<li><span class=\"key {}\"></span>{}{}</li>", svg::series(k), line.name,
                      value ? fmt::format(" {:.4g}", *value) : "");
 }
 
@@ -245,8 +237,8 @@ std::string figure(const std::vector<MetricsRow>& curve,
   const double first = static_cast<double>(curve.front().round);
   const double last = static_cast<double>(curve.back().round);
   const bool from_zero = first == last || first < last / 4;
-  const svg::Axis x(
-      svg::Axis::Scale::linear, from_zero ? 0 : first, std::max(last, 1.0), left, width - right);
+  const svg::Axis x(svg::Axis::Scale::linear, from_zero ? 0 : first, std::max(last, 1.0), left,
+                    width - right);
   const svg::Axis y = axis_of(range);
   std::string content = svg::axes(x, y, "round", title);
   std::string legend;
@@ -266,9 +258,8 @@ std::string live_head(const RunView& view) {
   if (const auto over = view.part_over())
     out += fmt::format("<progress max=\"1\" value=\"{:.4f}\"></progress>", *over);
   out += "<div class=\"figures\">";
-  out += figure("round",
-                view.rounds ? fmt::format("{} / {}", view.round, *view.rounds)
-                            : fmt::format("{}", view.round));
+  out += figure("round", view.rounds ? fmt::format("{} / {}", view.round, *view.rounds)
+                                     : fmt::format("{}", view.round));
   out += figure("rounds a second", fmt::format("{:.3g}", view.rate));
   const std::string set = view.latest && view.latest->validated ? "validation " : "";
   if (view.latest && view.latest->accuracy)
@@ -308,32 +299,22 @@ std::string live_page(const RunView& view, const std::vector<MetricsRow>& curve)
       "asked for</span></div>\n<p class=\"lead\">{2} on {3}; {4}</p>\n"
       "<div id=\"head\">{5}</div>\n<div id=\"figures\" class=\"cards curves\">{6}</div>\n"
       "<h2>Peers</h2>\n<div id=\"peers\">{7}</div>\n<script>{8}</script>\n</body>\n</html>\n",
-      svg::escape(view.title.name),
-      style(),
-      svg::escape(view.title.method),
-      svg::escape(view.title.graph),
-      svg::escape(view.title.folder),
-      live_head(view),
-      live_figures(curve),
-      live_peers(view),
-      script);
+      svg::escape(view.title.name), style(), svg::escape(view.title.method),
+      svg::escape(view.title.graph), svg::escape(view.title.folder), live_head(view),
+      live_figures(curve), live_peers(view), script);
 }
 
 std::string live_page_policy() {
   return fmt::format(
       "Content-Security-Policy: default-src 'none'; script-src {}; style-src {}; connect-src "
       "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      csp_hash(script),
-      csp_hash(style()));
+      csp_hash(script), csp_hash(style()));
 }
 
 std::string csp_hash(std::string_view inline_text) {
   std::string digest(static_cast<std::size_t>(EVP_MD_get_size(EVP_sha256())), '\0');
-  openssl_must(EVP_Digest(inline_text.data(),
-                          inline_text.size(),
-                          reinterpret_cast<unsigned char*>(digest.data()),
-                          nullptr,
-                          EVP_sha256(),
+  openssl_must(EVP_Digest(inline_text.data(), inline_text.size(),
+                          reinterpret_cast<unsigned char*>(digest.data()), nullptr, EVP_sha256(),
                           nullptr) == 1,
                "the hash of a page");
   return fmt::format("'sha256-{}'", base64(digest));

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::string_view schema = "grapevine.live/1";
 constexpr std::array<std::string_view, 4> phases{"starting", "training", "stopping", "ended"};
-constexpr std::array<std::string_view, 6> stages{
-    "starting", "training", "stopped", "finished", "restarting", "lost"};
+constexpr std::array<std::string_view, 6> stages{"starting", "training",   "stopped",
+                                                 "finished", "restarting", "lost"};
 
 template <class Enum, std::size_t n>
 Enum parse_word(const std::array<std::string_view, n>& words,
@@ -91,8 +91,7 @@ PeerView parse_peer(const JsonValue& json) {
   peer.activities = parse_activities(json, "states");
   if (const JsonValue* const waits = json.find("waits")) {
     for (const JsonValue& wait : waits->items)
-      peer.waits.push_back({json_integer<PeerId>(wait, "peer"),
-                            json_number(wait, "late"),
+      peer.waits.push_back({json_integer<PeerId>(wait, "peer"), json_number(wait, "late"),
                             json_number(wait, "wire"),
                             if_any<double>(wait, "longest").value_or(0)});
   }

@@ -45,8 +45,8 @@ class Text {
     text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", head, help, head, kind);
   }
   void sample(double value, const std::string& labels = {}) {
-    text_ += fmt::format(
-        "{}{} {}\n", sample_, labels.empty() ? "" : fmt::format("{{{}}}", labels), number(value));
+    text_ += fmt::format("{}{} {}\n", sample_, labels.empty() ? "" : fmt::format("{{{}}}", labels),
+                         number(value));
   }
   std::string take() { return open_ ? text_ + "# EOF\n" : text_; }
 
@@ -57,11 +57,8 @@ class Text {
 
 void add_run(Text& text, const RunView& view) {
   text.family("grapevine_run", "info", "Name, method and graph of the run.");
-  text.sample(1,
-              fmt::format("run=\"{}\",method=\"{}\",graph=\"{}\"",
-                          escaped(view.title.name),
-                          escaped(view.title.method),
-                          escaped(view.title.graph)));
+  text.sample(1, fmt::format("run=\"{}\",method=\"{}\",graph=\"{}\"", escaped(view.title.name),
+                             escaped(view.title.method), escaped(view.title.graph)));
   text.family("grapevine_training", "gauge", "1 while peers train.");
   text.sample(view.phase == FleetState::Phase::training ? 1 : 0);
   text.family("grapevine_round", "gauge", "Rounds that the slowest peer has completed.");
@@ -85,8 +82,7 @@ void add_evaluation(Text& text, const MetricsRow& row) {
     const bool counts = figure.metric.ends_with(total);
     const std::string_view name =
         figure.metric.substr(0, figure.metric.size() - (counts ? total.size() : 0));
-    text.family(fmt::format("grapevine_{}", name),
-                counts ? "counter" : "gauge",
+    text.family(fmt::format("grapevine_{}", name), counts ? "counter" : "gauge",
                 fmt::format(fmt::runtime(figure.help), set));
     text.sample(*value);
   }
@@ -122,39 +118,26 @@ void add_peers(Text& text, const RunView& view) {
     const bool up = s == Stage::starting || s == Stage::training || s == Stage::stopped;
     return up ? 1.0 : 0.0;
   });
-  add_by_peer(text, view, "grapevine_peer_round", "gauge", "Rounds completed.", [](auto& p) {
-    return static_cast<double>(p.state.round);
-  });
-  add_by_peer(text,
-              view,
-              "grapevine_peer_lag_rounds",
-              "gauge",
+  add_by_peer(text, view, "grapevine_peer_round", "gauge", "Rounds completed.",
+              [](auto& p) { return static_cast<double>(p.state.round); });
+  add_by_peer(text, view, "grapevine_peer_lag_rounds", "gauge",
               "Number of rounds that the peer lags the one that is furthest ahead.",
               [](auto& p) { return static_cast<double>(p.lag); });
-  add_by_peer(
-      text, view, "grapevine_peer_restarts", "counter", "Times started again.", [](auto& p) {
-        return static_cast<double>(p.state.restarts);
-      });
+  add_by_peer(text, view, "grapevine_peer_restarts", "counter", "Times started again.",
+              [](auto& p) { return static_cast<double>(p.state.restarts); });
   const auto bytes = [](const PeerView& p) -> std::optional<double> {
     if (!p.state.sent_bytes) return std::nullopt;
     return static_cast<double>(*p.state.sent_bytes);
   };
-  add_by_peer(text,
-              view,
-              "grapevine_staleness_rounds",
-              "gauge",
+  add_by_peer(text, view, "grapevine_staleness_rounds", "gauge",
               "Age in rounds of the oldest message that a peer took recently.",
               [](auto& p) { return static_cast<double>(p.state.staleness); });
-  add_by_peer(text,
-              view,
-              "grapevine_queue_messages",
-              "gauge",
+  add_by_peer(text, view, "grapevine_queue_messages", "gauge",
               "Maximum number of messages that recently waited for a peer.",
               [](auto& p) { return static_cast<double>(p.state.queue); });
   add_by_peer(text, view, "grapevine_sent_bytes", "counter", "Sent on the wire.", bytes);
-  add_by_peer(text, view, "grapevine_cpu_seconds", "counter", "CPU time used.", [](auto& p) {
-    return p.cpu_seconds;
-  });
+  add_by_peer(text, view, "grapevine_cpu_seconds", "counter", "CPU time used.",
+              [](auto& p) { return p.cpu_seconds; });
   const auto memory = [](const PeerView& p) -> std::optional<double> {
     if (!p.memory_bytes) return std::nullopt;
     return static_cast<double>(*p.memory_bytes);

@@ -44,8 +44,8 @@ std::string newest_run() {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator("runs", none))
     if (is_run(entry.path()))
-      runs.emplace_back(
-          connect_live(entry.path().string()).open(), changed(entry.path()), entry.path().string());
+      runs.emplace_back(connect_live(entry.path().string()).open(), changed(entry.path()),
+                        entry.path().string());
   if (runs.empty())
     throw std::invalid_argument(
         "there is no run in ./runs\nhelp:  name the folder of one: grapevine top PATH");
@@ -93,23 +93,18 @@ std::string summary_lines(const std::string& folder) {
   const JsonValue json = parse_json(std::string{std::istreambuf_iterator<char>(in), {}}, path);
   const auto rounds = json_integer<Round>(json, "rounds");
   const auto lost = json_integer<std::uint64_t>(json, "lost");
-  std::string text = fmt::format("ended      {} rounds in {}, {} peers{}",
-                                 rounds,
-                                 seconds_text(json_number(json, "seconds")),
-                                 json_integer<std::uint64_t>(json, "peers"),
-                                 lost > 0 ? fmt::format(", {} lost", lost) : "");
+  std::string text = fmt::format(
+      "ended      {} rounds in {}, {} peers{}", rounds, seconds_text(json_number(json, "seconds")),
+      json_integer<std::uint64_t>(json, "peers"), lost > 0 ? fmt::format(", {} lost", lost) : "");
   const JsonValue* const accuracy = json.find("accuracy");
   if (accuracy != nullptr && accuracy->kind == JsonValue::Kind::number)
     text += fmt::format("\naccuracy   {:.4f} mean model, local models {:.4f} .. {:.4f}",
-                        json_number(json, "accuracy"),
-                        json_number(json, "accuracy_min"),
+                        json_number(json, "accuracy"), json_number(json, "accuracy_min"),
                         json_number(json, "accuracy_max"));
   text += fmt::format("\nloss       {:.6g} mean model\nconsensus  {:.3e}",
-                      json_number(json, "loss"),
-                      json_number(json, "consensus"));
+                      json_number(json, "loss"), json_number(json, "consensus"));
   if (json.find("return") != nullptr)
-    text += fmt::format("\nreturn     {:.6g} mean model, {} frames",
-                        json_number(json, "return"),
+    text += fmt::format("\nreturn     {:.6g} mean model, {} frames", json_number(json, "return"),
                         json_integer<std::uint64_t>(json, "frames"));
   if (json.find("actors") != nullptr) text += actors_line(json);
   if (const JsonValue* const test = json.find("test")) text += test_line(*test);
@@ -130,10 +125,8 @@ std::string last_words(const std::string& folder) {
   const std::vector<MetricsRow> rows = read_metrics(folder + "/metrics.jsonl");
   if (rows.empty()) return text + "\nevaluated  never";
   const MetricsRow& last = rows.back();
-  text += fmt::format("\nevaluated  round {} after {}: loss {:.4g}",
-                      last.round,
-                      seconds_text(last.seconds),
-                      last.loss);
+  text += fmt::format("\nevaluated  round {} after {}: loss {:.4g}", last.round,
+                      seconds_text(last.seconds), last.loss);
   return last.accuracy ? text + fmt::format(", accuracy {:.4f}", *last.accuracy) : text;
 }
 
@@ -181,16 +174,15 @@ std::optional<Round> common_checkpoint(const std::string& folder) {
 std::string resume_line(const std::string& folder) {
   if (const auto round = resume_round(folder))
     return fmt::format("resume     grapevine run --resume {}   (from round {})",
-                       printable(shell_word(folder), 200),
-                       *round);
+                       printable(shell_word(folder), 200), *round);
   return "resume     not possible without a checkpoint: set checkpoint.every, or ask for\n"
          "           one while it runs: grapevine checkpoint RUN";
 }
 
 std::string end_of_run(const std::string& folder) {
   const bool summary = fs::exists(folder + "/summary.json");
-  std::string text = fmt::format(
-      "{}\n{}", printable(folder, 200), summary ? summary_lines(folder) : last_words(folder));
+  std::string text = fmt::format("{}\n{}", printable(folder, 200),
+                                 summary ? summary_lines(folder) : last_words(folder));
   if (fs::exists(folder + "/model.safetensors"))
     text += fmt::format("\nsaved      {}/model.safetensors", printable(folder, 200));
   if (common_checkpoint(folder)) text += fmt::format("\n{}", resume_line(folder));

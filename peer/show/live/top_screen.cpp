@@ -17,8 +17,8 @@ namespace gv {
 namespace {
 
 constexpr std::size_t bar_columns = 22;
-constexpr std::array<std::string_view, activities> bar_marks{
-    "▓", "▒", "▚", "·", "░", "e", "s", " "};
+constexpr std::array<std::string_view, activities> bar_marks{"▓", "▒", "▚", "·",
+                                                             "░", "e", "s", " "};
 
 /// Joins the parts with two spaces, as many parts as fit.
 std::string joined(const std::vector<std::string>& parts, std::size_t columns) {
@@ -38,12 +38,9 @@ std::string title_line(const RunView& view, std::size_t columns) {
                                         : fmt::format("round {}", view.round);
   const std::optional<double> seconds = view.seconds_left();
   const std::string left = seconds && *seconds > 0 ? seconds_text(*seconds) + " left" : "";
-  return joined({printable(view.title.name, 30),
-                 trains ? "" : std::string(word_of(view.phase)),
-                 round,
-                 fmt::format("{:.3g} rounds/s", view.rate),
-                 fmt::format("{}/{} peers", view.alive(), view.peers.size()),
-                 left},
+  return joined({printable(view.title.name, 30), trains ? "" : std::string(word_of(view.phase)),
+                 round, fmt::format("{:.3g} rounds/s", view.rate),
+                 fmt::format("{}/{} peers", view.alive(), view.peers.size()), left},
                 columns);
 }
 
@@ -55,10 +52,8 @@ std::string agents_line(const MetricsRow& row, std::vector<double> losses, std::
   if (row.samples_per_insert)
     acting += fmt::format(", {:.4g} samples a transition", *row.samples_per_insert);
   return joined({fmt::format("return {:.4g}, {:.4g} local", -row.loss, -row.loss_local),
-                 fmt::format("{:.0f} frames", *row.frames),
-                 acting,
-                 fmt::format("consensus {:.2e}", row.consensus),
-                 sparkline(losses)},
+                 fmt::format("{:.0f} frames", *row.frames), acting,
+                 fmt::format("consensus {:.2e}", row.consensus), sparkline(losses)},
                 columns);
 }
 
@@ -70,9 +65,7 @@ std::string model_line(const RunView& view, std::size_t columns) {
   if (row.accuracy) accuracy = fmt::format("accuracy {:.4f}", *row.accuracy);
   if (row.accuracy_min) accuracy += fmt::format(" worst {:.4f}", *row.accuracy_min);
   return joined({fmt::format("{}loss {:.4g}", row.validated ? "validation: " : "", row.loss),
-                 accuracy,
-                 fmt::format("consensus {:.2e}", row.consensus),
-                 sparkline(view.losses)},
+                 accuracy, fmt::format("consensus {:.2e}", row.consensus), sparkline(view.losses)},
                 columns);
 }
 
@@ -126,8 +119,8 @@ std::string head(bool activities) {
   const std::string front =
       fmt::format("{:>5} {:>8} {:>6} {:>6}", "peer", "round", "behind", "CPU");
   return activities
-             ? fmt::format(
-                   "{} {:>11}  {}  {}", front, "out", "▓comp ▒mix ░wire ·late", "waited for")
+             ? fmt::format("{} {:>11}  {}  {}", front, "out", "▓comp ▒mix ░wire ·late",
+                           "waited for")
              : fmt::format("{} {:>9} {:>9} {:>11}  {}", front, "memory", "sent", "out", "state");
 }
 
@@ -137,12 +130,8 @@ std::string peer_line(const PeerView& peer, bool activities) {
       fmt::format("{:>5} {:>8} {:>6} {:>6}", p.id, p.round, peer.lag, percent(peer.cpu_share));
   const std::string out = bytes_or_dash(peer.out_rate, "/s");
   if (!activities)
-    return fmt::format("{} {:>9} {:>9} {:>11}  {}",
-                       front,
-                       bytes_or_dash(peer.memory_bytes),
-                       bytes_or_dash(p.sent_bytes),
-                       out,
-                       state_text(p));
+    return fmt::format("{} {:>9} {:>9} {:>11}  {}", front, bytes_or_dash(peer.memory_bytes),
+                       bytes_or_dash(p.sent_bytes), out, state_text(p));
   const bool trains = p.stage == PeerState::Stage::training;
   if (!trains || !p.activities) return fmt::format("{} {:>11}  {}", front, out, state_text(p));
   return fmt::format("{} {:>11}  {}  {}", front, out, bar(*p.activities), waits_for(p));
@@ -203,8 +192,8 @@ std::string top_screen(const RunView& view, std::size_t columns, std::size_t lin
   std::size_t room = lines - std::min(lines, taken);
   if (view.peers.size() > room) room = std::max<std::size_t>(room, 2) - 1;
   const auto peers = chosen(view, room);
-  std::vector<std::string> text{
-      title_line(view, columns), model_line(view, columns), head(activities)};
+  std::vector<std::string> text{title_line(view, columns), model_line(view, columns),
+                                head(activities)};
   for (const PeerView* const peer : peers) text.push_back(peer_line(*peer, activities));
   if (peers.size() < view.peers.size())
     text.push_back(

@@ -199,8 +199,8 @@ std::optional<double> models_sent(const StoredRun& run, std::size_t n) {
     std::string_view name;
     double degree;
   };
-  constexpr std::array graphs{
-      Graph{"ring", 2}, Graph{"one-peer-exponential", 1}, Graph{"random-matching", 1}};
+  constexpr std::array graphs{Graph{"ring", 2}, Graph{"one-peer-exponential", 1},
+                              Graph{"random-matching", 1}};
   if (n < 2) return 0;
   const auto known = std::ranges::find(graphs, run.topology, &Graph::name);
   if (known != graphs.end()) return std::min(known->degree, static_cast<double>(n - 1));

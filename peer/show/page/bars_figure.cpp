@@ -35,10 +35,8 @@ std::string bars_figure(const std::vector<Bar>& bars,
       content += svg::group(
           svg::series(series),
           fmt::format("{} {}: {:.6g} {}", bars[k].name, x_title, bars[k].height, y_title),
-          svg::rect({from + 0.12 * step, y.at(bars[k].height)},
-                    0.76 * step,
-                    y.from() - y.at(bars[k].height),
-                    "fill"));
+          svg::rect({from + 0.12 * step, y.at(bars[k].height)}, 0.76 * step,
+                    y.from() - y.at(bars[k].height), "fill"));
     if (k % every == 0)
       content += svg::text({from + step / 2, y.from() + 16}, "middle", "tick", bars[k].name);
   }

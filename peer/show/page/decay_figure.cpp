@@ -99,9 +99,7 @@ std::string decay_figure(const std::vector<GraphRow>& rows) {
   const svg::Axis x = rounds_axis(rows);
   const svg::Axis y(svg::Axis::Scale::logarithmic, lowest, 1, tall - bottom, top);
   std::string content =
-      svg::axes(x,
-                y,
-                x.low() > 0 ? "rounds of averaging (logarithmic)" : "rounds of averaging",
+      svg::axes(x, y, x.low() > 0 ? "rounds of averaging (logarithmic)" : "rounds of averaging",
                 "disagreement left");
   content += svg::line({x.from(), y.at(1e-3)}, {x.to(), y.at(1e-3)}, "mark");
   const std::vector<double> rounds = sampled_rounds(x);
@@ -111,12 +109,11 @@ std::string decay_figure(const std::vector<GraphRow>& rows) {
     lines.push_back(svg::polyline(points, ""));
     const auto twins = std::ranges::count(lines, lines.back()) - 1;
     const std::string style = svg::series(k);
-    content += svg::group(
-        "",
-        fmt::format(
-            "{}: rounds to a thousandth: {}", rows[k].topology.name, rounds_cell(rows[k].spectrum)),
-        svg::polyline(points, (twins > 0 ? "curve twin " : "curve ") + style) +
-            svg::polyline(points, "hit"));
+    content += svg::group("",
+                          fmt::format("{}: rounds to a thousandth: {}", rows[k].topology.name,
+                                      rounds_cell(rows[k].spectrum)),
+                          svg::polyline(points, (twins > 0 ? "curve twin " : "curve ") + style) +
+                              svg::polyline(points, "hit"));
   }
   content += circles(rows, x, y.at(1e-3));
   return svg::image(width, tall, "disagreement left over rounds of averaging", content);

@@ -78,12 +78,8 @@ std::string cards(const std::vector<GraphRow>& rows) {
     out += fmt::format(
         "<figure class=\"card\"><figcaption>{}{}<small>{} {}, degree {}{}</small></figcaption>\n{}"
         "</figure>\n",
-        key(k),
-        svg::escape(t.name),
-        rows[k].edges(),
-        t.directed ? "directed edges" : "edges",
-        degree_cell(rows[k]),
-        rows[k].connected ? "" : ", not connected",
+        key(k), svg::escape(t.name), rows[k].edges(), t.directed ? "directed edges" : "edges",
+        degree_cell(rows[k]), rows[k].connected ? "" : ", not connected",
         rows[k].counts ? std::string("<p class=\"note\">Too many edges to be drawn.</p>\n")
                        : topology_figure(t, k));
   }
@@ -101,8 +97,7 @@ std::string legend(const std::vector<GraphRow>& rows) {
     out +=
         fmt::format("<li><svg viewBox=\"0 0 34 10\" style=\"display:inline\">{}</svg>{}: {}</li>\n",
                     svg::line({0, 5}, {34, 5}, "curve " + svg::series(k)),
-                    svg::escape(rows[k].topology.name),
-                    rounds_text(rows[k].spectrum));
+                    svg::escape(rows[k].topology.name), rounds_text(rows[k].spectrum));
   }
   return out + "</ul>\n";
 }
@@ -129,9 +124,7 @@ std::string lead(const std::vector<GraphRow>& rows) {
   if (rows.size() > 1 && best.spectrum.gap > 0) {
     text += fmt::format(
         "Fastest averaging: {}, a thousandth after {}, with {} neighbour{} to receive from.",
-        best.topology.name,
-        rounds_text(best.spectrum),
-        degree_cell(best),
+        best.topology.name, rounds_text(best.spectrum), degree_cell(best),
         best.degree_max == 1 ? "" : "s");
   }
   return svg::escape(text);

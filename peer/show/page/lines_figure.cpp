@@ -120,8 +120,8 @@ std::string band(const Plane& plane, const PlotLine& line) {
     const std::vector<Point> back = svg::simplify(lower[k]);
     around.insert(around.end(), back.rbegin(), back.rend());
     for (std::size_t p = 0; p < around.size(); ++p)
-      d += fmt::format(
-          "{}{} {}", p == 0 ? "M" : "L", svg::length(around[p].x), svg::length(around[p].y));
+      d += fmt::format("{}{} {}", p == 0 ? "M" : "L", svg::length(around[p].x),
+                       svg::length(around[p].y));
     d += "Z";
   }
   return svg::path(d, "band");
@@ -132,9 +132,7 @@ std::string tooltip(const LinePlot& plot, const PlotLine& line) {
   if (line.predicted) text += ", predicted";
   for (std::size_t k = line.x.size(); k > 0; --k) {
     if (!can_be_drawn(plot, line.y[k - 1])) continue;
-    text += fmt::format(": {} {:.5g} at {}{}",
-                        plot.y_title,
-                        line.y[k - 1],
+    text += fmt::format(": {} {:.5g} at {}{}", plot.y_title, line.y[k - 1],
                         plot.x_is == Quantity::number ? plot.x_title + " " : "",
                         quantity_text(plot.x_is, line.x[k - 1]));
     break;

@@ -21,9 +21,7 @@ std::string grid(const svg::Axis& x, double bottom) {
     out += svg::text({x.at(value), bottom + 16}, "middle", "tick", fmt::format("{:g}", value));
   }
   out += svg::line({x.from(), bottom}, {x.to(), bottom}, "axis");
-  return out + svg::text({(x.from() + x.to()) / 2, bottom + 36},
-                         "middle",
-                         "title",
+  return out + svg::text({(x.from() + x.to()) / 2, bottom + 36}, "middle", "title",
                          "measured / predicted (logarithmic)");
 }
 
@@ -42,10 +40,9 @@ std::string row(const Ratio& r, const svg::Axis& x, double y) {
   const double ratio = r.measured / r.predicted;
   const double clipped = std::clamp(ratio, x.low(), x.high());
   const bool inside = clipped == ratio;
-  const std::string words = fmt::format("predicted {}, measured {}{}",
-                                        value_text(r, r.predicted),
-                                        value_text(r, r.measured),
-                                        inside ? "" : fmt::format(": {:.3g} times", ratio));
+  const std::string words =
+      fmt::format("predicted {}, measured {}{}", value_text(r, r.predicted),
+                  value_text(r, r.measured), inside ? "" : fmt::format(": {:.3g} times", ratio));
   std::string out = svg::text({left, y + 13}, "start", "name halo", svg::shortened(r.name, 22));
   out += svg::text({width - right, y + 13}, "end", inside ? "tick halo" : "tick warn halo", words);
   const svg::Point at{x.at(clipped), y + 28};
@@ -63,14 +60,12 @@ std::string ratio_figure(const std::vector<Ratio>& ratios) {
   });
   if (drawn.empty()) return "";
   const double bottom = top + row_height * static_cast<double>(drawn.size());
-  const svg::Axis x(
-      svg::Axis::Scale::logarithmic, scale.front(), scale.back(), left, width - right);
+  const svg::Axis x(svg::Axis::Scale::logarithmic, scale.front(), scale.back(), left,
+                    width - right);
   std::string rows;
   for (std::size_t k = 0; k < drawn.size(); ++k)
     rows += row(drawn[k], x, top + row_height * static_cast<double>(k));
-  return svg::image(width,
-                    bottom + 44,
-                    "what was measured over what was predicted",
+  return svg::image(width, bottom + 44, "what was measured over what was predicted",
                     grid(x, bottom) + svg::group("set", "", rows));
 }
 

@@ -98,8 +98,7 @@ DataTable ends_of(const LinePlot& plot) {
   if (plot.target) table.heads.push_back(fmt::format("{:.5g} after", *plot.target));
   for (const PlotLine& line : plot.lines) {
     if (line.x.empty()) continue;
-    std::vector<std::string> row{line.name,
-                                 quantity_text(plot.x_is, line.x.back()),
+    std::vector<std::string> row{line.name, quantity_text(plot.x_is, line.x.back()),
                                  fmt::format("{:.5g}", line.y.back()),
                                  line.low.empty() ? "-" : fmt::format("{:.5g}", line.low.back()),
                                  line.high.empty() ? "-" : fmt::format("{:.5g}", line.high.back())};

@@ -28,8 +28,8 @@ std::string differing_rows(const std::vector<FleetKeys>& groups,
                            const std::vector<std::string>& keys) {
   std::string out = "<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>key</th>";
   for (const FleetKeys& g : groups)
-    out += fmt::format(
-        "<th><span class=\"key {}\"></span>{}</th>", svg::series(g.series), svg::escape(g.name));
+    out += fmt::format("<th><span class=\"key {}\"></span>{}</th>", svg::series(g.series),
+                       svg::escape(g.name));
   out += "</tr></thead>\n<tbody>\n";
   for (const std::string& key : keys) {
     out += "<tr><td>" + svg::escape(key) + "</td>";
@@ -71,9 +71,9 @@ std::string legend(const RunReport& report) {
   if (report.legend.empty()) return "";
   std::string out = "<ul class=\"legend\">\n";
   for (const auto& [series, name] : report.legend)
-    out += fmt::format("<li><svg viewBox=\"0 0 34 10\">{}</svg>{}</li>\n",
-                       svg::line({0, 5}, {34, 5}, "curve " + svg::series(series)),
-                       svg::escape(name));
+    out +=
+        fmt::format("<li><svg viewBox=\"0 0 34 10\">{}</svg>{}</li>\n",
+                    svg::line({0, 5}, {34, 5}, "curve " + svg::series(series)), svg::escape(name));
   return out + "</ul>\n";
 }
 
@@ -166,8 +166,8 @@ std::string table_html(const DataTable& table) {
 }
 
 std::string figure_html(const Figure& f) {
-  std::string out = fmt::format(
-      "<figure class=\"{}\"><figcaption>{}", f.wide ? "panel wide" : "panel", svg::escape(f.title));
+  std::string out = fmt::format("<figure class=\"{}\"><figcaption>{}",
+                                f.wide ? "panel wide" : "panel", svg::escape(f.title));
   if (!f.note.empty()) out += "<small>" + svg::escape(f.note) + "</small>";
   out += "</figcaption>\n<div class=\"picture\">" + f.picture + "</div>\n";
   if (!f.numbers.rows.empty())
@@ -180,9 +180,7 @@ std::string page_around(std::string_view title, std::string_view body) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta "
       "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{}</title>\n"
       "<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      svg::escape(title),
-      page_style(),
-      body);
+      svg::escape(title), page_style(), body);
 }
 
 std::string fleet_diff(const std::vector<FleetKeys>& groups) {
@@ -220,8 +218,8 @@ std::string report_page(const RunReport& report) {
         "<p class=\"note missing\">Not shown, because these runs did not record it: {}.</p>\n",
         svg::escape(fmt::format("{}", fmt::join(report.missing, "; "))));
   if (const std::string diff = fleet_diff(report.keys); !diff.empty())
-    out += fmt::format(
-        "<h2>{}</h2>\n{}", report.keys.size() > 1 ? "Differences" : "The fleet file", diff);
+    out += fmt::format("<h2>{}</h2>\n{}", report.keys.size() > 1 ? "Differences" : "The fleet file",
+                       diff);
   out += "<h2>How it was made</h2>\n";
   if (!report.runs.rows.empty()) out += table_html(report.runs);
   out += list("notes", report.notes) + glossary();

@@ -110,8 +110,7 @@ std::string lead_of(const Comparison& c) {
     return std::string(run.simulated ? "simulated" : "real");
   };
   std::string text = fmt::format(
-      "{}, {}, {} on {}",
-      shared(c, world, "worlds"),
+      "{}, {}, {} on {}", shared(c, world, "worlds"),
       shared(
           c, [](const StoredRun& r) { return count_text(r.peers, "peer"); }, "sizes of fleets"),
       shared(
@@ -119,15 +118,11 @@ std::string lead_of(const Comparison& c) {
       shared(
           c, [](const StoredRun& r) { return r.data; }, "data sets"));
   if (runs > 1)
-    text = fmt::format("{} in {}, {} each; {}",
-                       count_text(runs, "run"),
-                       count_text(c.table.groups.size(), "group"),
-                       seeds_text(c),
-                       text);
+    text = fmt::format("{} in {}, {} each; {}", count_text(runs, "run"),
+                       count_text(c.table.groups.size(), "group"), seeds_text(c), text);
   if (c.target)
     text += fmt::format(
-        "; target: {}{}",
-        to_string(*c.target),
+        "; target: {}{}", to_string(*c.target),
         c.resolution > 0 ? fmt::format(", evaluated every {:.0f} rounds", c.resolution) : "");
   return capitalized(text) + ".";
 }
@@ -137,25 +132,17 @@ std::vector<Finding> run_findings(const StoredRun& run) {
   std::vector<Finding> findings;
   findings.push_back(
       {fmt::format("{}{}{} trained {} of {} parameters for {} rounds in {}, and sent {}.",
-                   run.algorithm,
-                   run.order.empty() ? "" : " (" + run.order + ")",
-                   run.topology.empty() ? "" : " on " + run.topology,
-                   run.model,
-                   run.parameters,
-                   run.rounds,
-                   quantity_text(Quantity::seconds, clock_of(end)),
+                   run.algorithm, run.order.empty() ? "" : " (" + run.order + ")",
+                   run.topology.empty() ? "" : " on " + run.topology, run.model, run.parameters,
+                   run.rounds, quantity_text(Quantity::seconds, clock_of(end)),
                    quantity_text(Quantity::bytes, end.sent_bytes.value_or(0)))});
   if (end.accuracy && end.accuracy_min && end.accuracy_max)
     findings.push_back({fmt::format("Accuracy {:.4f}; the local models {:.4f} to {:.4f}.",
-                                    *end.accuracy,
-                                    *end.accuracy_min,
-                                    *end.accuracy_max)});
+                                    *end.accuracy, *end.accuracy_min, *end.accuracy_max)});
   if (end.frames)
     findings.push_back(
-        {fmt::format("Return {:.5g}; mean of the local models {:.5g}. {} frames acted.",
-                     -end.loss,
-                     -end.loss_local,
-                     quantity_text(Quantity::number, *end.frames))});
+        {fmt::format("Return {:.5g}; mean of the local models {:.5g}. {} frames acted.", -end.loss,
+                     -end.loss_local, quantity_text(Quantity::number, *end.frames))});
   if (end.actors) findings.push_back({actors_sentence(end)});
   if (run.validated && run.test_accuracy)
     findings.push_back(
@@ -163,8 +150,8 @@ std::vector<Finding> run_findings(const StoredRun& run) {
                      "the saved model has accuracy {:.4f}.",
                      *run.test_accuracy)});
   if (run.r2 && run.rmse && std::isfinite(*run.r2))
-    findings.push_back({fmt::format(
-        "R\u00B2 {:.4f}; root of the mean squared error {:.5g}.", *run.r2, *run.rmse)});
+    findings.push_back({fmt::format("R\u00B2 {:.4f}; root of the mean squared error {:.5g}.",
+                                    *run.r2, *run.rmse)});
   if (end.states && sum(*end.states) > 0) findings.push_back({states_sentence(*end.states)});
   if (!run.hosts.empty()) findings.push_back({hosts_sentence(run.hosts)});
   for (const Culprit& culprit : culprits(read_peer_times(run.path)))

@@ -187,16 +187,14 @@ std::vector<svg::Point> places_by(const std::string& topology, std::size_t peers
 DataTable waiting_table(const WaitGraph& w) {
   DataTable table{{"who", "waited for", "late", "wire", "share of its time"}, {}};
   std::vector<Wait> waits = w.waits;
-  std::ranges::stable_sort(
-      waits, std::greater{}, [](const Wait& wait) { return wait.late + wait.wire; });
+  std::ranges::stable_sort(waits, std::greater{},
+                           [](const Wait& wait) { return wait.late + wait.wire; });
   constexpr std::size_t most = 200;
   if (waits.size() > most) waits.resize(most);
   for (const Wait& wait : waits)
     table.rows.push_back(
-        {name_in(w.hosts, wait.who),
-         name_in(w.hosts, wait.whom),
-         quantity_text(Quantity::seconds, wait.late),
-         quantity_text(Quantity::seconds, wait.wire),
+        {name_in(w.hosts, wait.who), name_in(w.hosts, wait.whom),
+         quantity_text(Quantity::seconds, wait.late), quantity_text(Quantity::seconds, wait.wire),
          w.seconds > 0 ? fmt::format("{:.1f} %", 100 * (wait.late + wait.wire) / w.seconds) : "-"});
   return table;
 }

@@ -119,16 +119,13 @@ void add_ratios(const StoredRun& run, const std::string& name, Sections& s) {
               {"loss of local models", Quantity::number, said.local, end.loss_local}};
   }
   if (predicted->round_seconds && end.round > 0)
-    ratios.push_back({"seconds of a round",
-                      Quantity::seconds,
-                      *predicted->round_seconds,
+    ratios.push_back({"seconds of a round", Quantity::seconds, *predicted->round_seconds,
                       clock_of(end) / static_cast<double>(end.round)});
   Figure figure{.title = name.empty() ? "At the end of the run" : name,
                 .picture = ratio_figure(ratios)};
   figure.numbers.heads = {"", "predicted", "measured", "measured / predicted"};
   for (const Ratio& r : ratios)
-    figure.numbers.rows.push_back({r.name,
-                                   quantity_text(r.unit, r.predicted),
+    figure.numbers.rows.push_back({r.name, quantity_text(r.unit, r.predicted),
                                    quantity_text(r.unit, r.measured),
                                    fmt::format("{:.4g}", r.measured / r.predicted)});
   add_few(s.ratio, figure);
@@ -184,15 +181,8 @@ void add_column(DataTable& table,
 DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string>& notes) {
   const bool act = std::ranges::all_of(
       runs, [](const StoredRun& run) { return run.evaluations.back().frames.has_value(); });
-  DataTable table{{"run",
-                   "in",
-                   "seed",
-                   "rounds",
-                   "time",
-                   act ? "frames" : "accuracy",
-                   act ? "return" : "loss",
-                   "sent",
-                   "began"},
+  DataTable table{{"run", "in", "seed", "rounds", "time", act ? "frames" : "accuracy",
+                   act ? "return" : "loss", "sent", "began"},
                   {}};
   for (const StoredRun& run : runs) {
     if (table.rows.size() == most_listed_runs) {
@@ -200,17 +190,14 @@ DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string
       break;
     }
     const MetricsRow& end = run.evaluations.back();
-    table.rows.push_back({run.shown,
-                          run.simulated ? "simulate" : "run",
-                          std::to_string(run.seed),
+    table.rows.push_back({run.shown, run.simulated ? "simulate" : "run", std::to_string(run.seed),
                           std::to_string(run.rounds),
                           quantity_text(Quantity::seconds, clock_of(end)),
                           act            ? quantity_text(Quantity::number, *end.frames)
                           : end.accuracy ? fmt::format("{:.4f}", *end.accuracy)
                                          : "-",
                           fmt::format("{:.5g}", act ? -end.loss : end.loss),
-                          quantity_text(Quantity::bytes, end.sent_bytes.value_or(0)),
-                          run.began});
+                          quantity_text(Quantity::bytes, end.sent_bytes.value_or(0)), run.began});
   }
   if (runs.empty()) return table;
   add_column(table, "version", "made by ", runs, &StoredRun::version, notes);
@@ -256,9 +243,8 @@ RunReport make_report(const std::vector<StoredRun>& runs,
   }
   for (const GroupRow& row : rows) add_row(row, target, !single, s);
   if (single)
-    add(s.shares,
-        peer_shares_figure(
-            read_peer_totals(runs.front().path), runs.front().hosts, runs.front().rounds));
+    add(s.shares, peer_shares_figure(read_peer_totals(runs.front().path), runs.front().hosts,
+                                     runs.front().rounds));
   std::size_t looked_at = 0;
   for (const GroupRow& row : rows) {
     for (const GroupView& view : row.groups) {
@@ -275,16 +261,8 @@ RunReport make_report(const std::vector<StoredRun>& runs,
   report.tiles = single ? run_tiles(runs.front()) : compared_tiles(comparison);
   report.legend = legend_of(rows);
   report.missing = missing_in(s);
-  report.sections = {s.race,
-                     s.learning,
-                     s.shares,
-                     s.timeline,
-                     s.waiting,
-                     s.agreement,
-                     s.staleness,
-                     s.queue,
-                     s.ratio,
-                     s.tuning};
+  report.sections = {s.race,      s.learning,  s.shares, s.timeline, s.waiting,
+                     s.agreement, s.staleness, s.queue,  s.ratio,    s.tuning};
   report.keys = keys_of(table, rows);
   report.notes.insert(report.notes.begin(), comparison.notes.begin(), comparison.notes.end());
   report.runs = runs_table(runs, report.notes);

@@ -37,9 +37,7 @@ Rows dense_for(const std::vector<SharesRow>& rows) {
 }
 
 std::string share_text(const SharesRow& row, std::size_t state) {
-  return fmt::format("{}: {} {}, {:.1f} %",
-                     row.name,
-                     state_names[state].name,
+  return fmt::format("{}: {} {}, {:.1f} %", row.name, state_names[state].name,
                      quantity_text(Quantity::seconds, row.seconds[state]),
                      100 * row.seconds[state] / sum(row.seconds));
 }
@@ -51,10 +49,8 @@ std::string hatch(svg::Point corner, double wide, double tall) {
     const double from = std::max(at, 0.0);
     const double to = std::min(at + tall, wide);
     if (to <= from) continue;
-    d += fmt::format("M{} {}L{} {}",
-                     svg::length(corner.x + from),
-                     svg::length(corner.y + tall - (from - at)),
-                     svg::length(corner.x + to),
+    d += fmt::format("M{} {}L{} {}", svg::length(corner.x + from),
+                     svg::length(corner.y + tall - (from - at)), svg::length(corner.x + to),
                      svg::length(corner.y + tall - (to - at)));
   }
   return d;
@@ -72,8 +68,8 @@ std::string segments(const std::vector<SharesRow>& rows, const svg::Axis& x, con
       const double from = x.at(before);
       const double to = x.at(before + rows[k].seconds[state]);
       const double top = form.height * static_cast<double>(k) + form.bar_top;
-      boxes += svg::group(
-          "", share_text(rows[k], state), svg::rect({from, top}, to - from, form.bar, "fill"));
+      boxes += svg::group("", share_text(rows[k], state),
+                          svg::rect({from, top}, to - from, form.bar, "fill"));
     }
     if (!boxes.empty()) out += svg::group("one " + state_style(state), "", boxes);
   }
@@ -88,8 +84,7 @@ std::string hidden_parts(const std::vector<SharesRow>& rows, const svg::Axis& x,
     const double wide = x.at(std::min(rows[k].hidden_wire, x.high())) - x.from();
     const std::string box = svg::rect({x.from(), top}, wide, form.hidden, "hidden");
     out += svg::group("one",
-                      fmt::format("{}: hidden wire {}",
-                                  rows[k].name,
+                      fmt::format("{}: hidden wire {}", rows[k].name,
                                   quantity_text(Quantity::seconds, rows[k].hidden_wire)),
                       box + svg::path(hatch({x.from(), top}, wide, form.hidden), "hatch"));
   }
@@ -104,8 +99,8 @@ std::string segment_names(const SharesRow& row, double from, double baseline) {
   std::ranges::stable_sort(states, std::greater{}, [&](std::size_t s) { return row.seconds[s]; });
   std::string out;
   for (const std::size_t state : states) {
-    const std::string text = fmt::format(
-        "{} {}", state_names[state].name, quantity_text(Quantity::seconds, row.seconds[state]));
+    const std::string text = fmt::format("{} {}", state_names[state].name,
+                                         quantity_text(Quantity::seconds, row.seconds[state]));
     const double end = from + 11 + svg::text_width(text);
     if (end > width) break;
     out += svg::rect({from, baseline - 8}, 8, 8, "fill " + state_style(state));
@@ -121,16 +116,12 @@ std::string row_names(const std::vector<SharesRow>& rows, const svg::Axis& x, co
     const double top = form.height * static_cast<double>(k);
     if (!form.named && form.height < 12 && k % 2 != 0) continue;
     if (!form.named) {
-      out += svg::text({form.left - 8, top + form.bar_top + form.bar - 1},
-                       "end",
-                       "tick",
+      out += svg::text({form.left - 8, top + form.bar_top + form.bar - 1}, "end", "tick",
                        svg::squeezed(rows[k].name, longest_name));
       continue;
     }
     out += svg::text({x.from(), top + 14}, "start", "name", svg::squeezed(rows[k].name, 44));
-    out += svg::text({width - right, top + 14},
-                     "end",
-                     "tick",
+    out += svg::text({width - right, top + 14}, "end", "tick",
                      quantity_text(Quantity::seconds, sum(rows[k].seconds)));
     out += segment_names(rows[k], x.from(), top + form.label);
   }
@@ -151,17 +142,15 @@ std::string shares_figure(const std::vector<SharesRow>& rows, const std::string&
     longest = std::max({longest, sum(row.seconds), form.hidden > 0 ? row.hidden_wire : 0});
   const Unit unit = unit_for(Quantity::seconds, longest);
   const svg::Axis x(svg::Axis::Scale::linear, 0, longest, form.left, width - right);
-  const svg::Axis labels(
-      svg::Axis::Scale::linear, 0, longest / unit.size, form.left, width - right);
+  const svg::Axis labels(svg::Axis::Scale::linear, 0, longest / unit.size, form.left,
+                         width - right);
   const double bottom = form.height * static_cast<double>(drawn.size()) + 4;
   std::string content = svg::bottom_axis(labels, form.bar_top, bottom, title + ", " + unit.name, 5);
   content += svg::group("set", "", segments(drawn, x, form) + hidden_parts(drawn, x, form));
   content += row_names(drawn, x, form);
   double height = bottom + 44;
   if (all > most_rows) {
-    content += svg::text({form.left, height + 4},
-                         "start",
-                         "tick",
+    content += svg::text({form.left, height + 4}, "start", "tick",
                          fmt::format("and {} more, in the numbers below", all - most_rows));
     height += 16;
   }

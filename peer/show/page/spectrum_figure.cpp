@@ -45,8 +45,8 @@ std::string bars(const Bins& bins, const svg::Axis& x, double bottom, std::size_
     if (bins[k] <= 1e-6 * most) continue;
     const double at = x.at(2.0 * static_cast<double>(k) / (n_bins - 1) - 1);
     const double height = std::max(4.0, tall * std::sqrt(bins[k] / most));
-    path += fmt::format(
-        "M{} {}V{}", svg::length(at), svg::length(bottom), svg::length(bottom - height));
+    path += fmt::format("M{} {}V{}", svg::length(at), svg::length(bottom),
+                        svg::length(bottom - height));
   }
   return fmt::format("<path d=\"{}\" class=\"bar {}\"/>\n", path, svg::series(series));
 }
@@ -68,11 +68,9 @@ std::string one_row(const GraphRow& r, std::size_t k, const svg::Axis& x) {
   std::string out = free_part(r.spectrum, x, bottom);
   out += svg::line({x.from(), bottom}, {x.to(), bottom}, "axis");
   out += svg::group("",
-                    fmt::format("{}: lambda_2 {}, lambda_n {}, slem {:.6f}",
-                                r.topology.name,
+                    fmt::format("{}: lambda_2 {}, lambda_n {}, slem {:.6f}", r.topology.name,
                                 eigenvalue_cell(r.spectrum.lambda2),
-                                eigenvalue_cell(r.spectrum.lambda_n),
-                                r.spectrum.slem),
+                                eigenvalue_cell(r.spectrum.lambda_n), r.spectrum.slem),
                     bars(r.modes ? bins_of(*r.modes, moduli) : bins_of(r.spectrum), x, bottom, k));
   out += svg::text({names - 14, bottom - 18}, "end", "name", svg::shortened(r.topology.name, 25));
   std::string gap = fmt::format("gap {:.4g}", r.spectrum.gap);

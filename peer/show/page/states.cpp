@@ -29,9 +29,7 @@ std::string states_legend(bool hidden_wire) {
   std::string out = "<ul class=\"legend\">\n";
   for (std::size_t k = 0; k < n_states; ++k)
     out += fmt::format("<li title=\"{}\"><span class=\"key {}\"></span>{}</li>\n",
-                       state_names[k].meaning,
-                       state_style(k),
-                       state_names[k].name);
+                       state_names[k].meaning, state_style(k), state_names[k].name);
   if (hidden_wire)
     out +=
         "<li title=\"on its way while the peer computed\"><svg class=\"swatch\" viewBox=\"0 0 12 "

@@ -93,20 +93,12 @@ std::string length(double value) {
 
 std::string text(Point at, std::string_view anchor, std::string_view css, std::string_view text) {
   return fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n",
-                     length(at.x),
-                     length(at.y),
-                     anchor,
-                     css,
-                     escape(text));
+                     length(at.x), length(at.y), anchor, css, escape(text));
 }
 
 std::string line(Point a, Point b, std::string_view css) {
-  return fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}\"/>\n",
-                     length(a.x),
-                     length(a.y),
-                     length(b.x),
-                     length(b.y),
-                     css);
+  return fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}\"/>\n", length(a.x),
+                     length(a.y), length(b.x), length(b.y), css);
 }
 
 std::string path(std::string_view d, std::string_view css) {
@@ -114,10 +106,8 @@ std::string path(std::string_view d, std::string_view css) {
 }
 
 std::string group(std::string_view css, std::string_view tooltip, std::string_view content) {
-  return fmt::format("<g class=\"{}\">{}{}</g>\n",
-                     css,
-                     tooltip.empty() ? "" : "<title>" + escape(tooltip) + "</title>",
-                     content);
+  return fmt::format("<g class=\"{}\">{}{}</g>\n", css,
+                     tooltip.empty() ? "" : "<title>" + escape(tooltip) + "</title>", content);
 }
 
 std::string polyline(const std::vector<Point>& points, std::string_view css) {
@@ -129,19 +119,12 @@ std::string polyline(const std::vector<Point>& points, std::string_view css) {
 
 std::string rect(Point corner, double width, double height, std::string_view css) {
   return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{}\"/>\n",
-                     length(corner.x),
-                     length(corner.y),
-                     length(width),
-                     length(height),
-                     css);
+                     length(corner.x), length(corner.y), length(width), length(height), css);
 }
 
 std::string circle(Point center, double radius, std::string_view css) {
-  return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" class=\"{}\"/>\n",
-                     length(center.x),
-                     length(center.y),
-                     length(radius),
-                     css);
+  return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" class=\"{}\"/>\n", length(center.x),
+                     length(center.y), length(radius), css);
 }
 
 std::string shortened(const std::string& text, std::size_t most) {
@@ -159,10 +142,7 @@ std::string squeezed(const std::string& text, std::size_t most) {
 
 std::string image(double width, double height, std::string_view label, std::string_view content) {
   return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
-                     length(width),
-                     length(height),
-                     escape(label),
-                     content);
+                     length(width), length(height), escape(label), content);
 }
 
 std::string series(std::size_t k) {

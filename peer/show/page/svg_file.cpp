@@ -25,19 +25,15 @@ svg .panel { font-size: 14px; font-weight: 600; }
 /// Adds the place and the size that an image inside another image needs.
 std::string placed(const std::string& figure, svg::Point at) {
   constexpr std::string_view tag = "<svg ";
-  return fmt::format("<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}",
-                     svg::length(at.x),
-                     svg::length(at.y),
-                     width,
-                     tall,
-                     figure.substr(tag.size()));
+  return fmt::format("<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}", svg::length(at.x),
+                     svg::length(at.y), width, tall, figure.substr(tag.size()));
 }
 
 std::string draw(const PicturePanel& panel, std::size_t place) {
   const svg::Point at{border + static_cast<double>(place % columns) * (width + gap),
                       border + static_cast<double>(place / columns) * (heading + tall + gap)};
-  return svg::text(
-             {at.x, at.y + 15}, "start", "panel", svg::shortened(panel.title, longest_title)) +
+  return svg::text({at.x, at.y + 15}, "start", "panel",
+                   svg::shortened(panel.title, longest_title)) +
          placed(panel.figure, {at.x, at.y + heading});
 }
 
@@ -52,10 +48,9 @@ std::string draw(const PictureLegend& legend, double wide, double from) {
     const std::size_t across = entries_across(wide);
     const svg::Point at{border + static_cast<double>(k % across) * entry,
                         from + (static_cast<double>(k / across) + 0.5) * entry_height};
-    out +=
-        svg::line(at, {at.x + legend_line, at.y}, "curve " + svg::series(series)) +
-        svg::text(
-            {at.x + legend_line + 8, at.y + 4}, "start", "", svg::shortened(name, longest_entry));
+    out += svg::line(at, {at.x + legend_line, at.y}, "curve " + svg::series(series)) +
+           svg::text({at.x + legend_line + 8, at.y + 4}, "start", "",
+                     svg::shortened(name, longest_entry));
   }
   return out;
 }
@@ -80,14 +75,8 @@ std::string picture_file(const std::string& title,
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" role=\"img\" aria-label=\"{2}\">\n<style>{3}{4}{5}</style>\n{6}{7}</svg>\n",
-      wide,
-      high,
-      svg::escape(title),
-      page_palette,
-      figure_style,
-      own_style,
-      svg::rect({0.5, 0.5}, wide - 1, high - 1, "ground"),
-      content);
+      wide, high, svg::escape(title), page_palette, figure_style, own_style,
+      svg::rect({0.5, 0.5}, wide - 1, high - 1, "ground"), content);
 }
 
 std::string figure_file(const std::string& figure) {
@@ -95,11 +84,8 @@ std::string figure_file(const std::string& figure) {
   const std::size_t head = figure.find('>');
   if (!figure.starts_with(tag) || head == std::string::npos) return "";
   return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" {}>\n<style>{}{}{}</style>\n{}\n",
-                     figure.substr(tag.size(), head - tag.size()),
-                     page_palette,
-                     figure_style,
-                     own_style,
-                     figure.substr(head + 1));
+                     figure.substr(tag.size(), head - tag.size()), page_palette, figure_style,
+                     own_style, figure.substr(head + 1));
 }
 
 }  // namespace gv

@@ -87,12 +87,8 @@ std::string state_paths(const std::vector<LaneStrokes>& lanes, double height) {
     for (std::size_t k = 0; k < lanes.size(); ++k) {
       const std::string y = svg::length(top + height * static_cast<double>(k) + (height - bar) / 2);
       for (const Stroke& s : lanes[k][state])
-        d += fmt::format("M{} {}H{}v{}H{}z",
-                         svg::length(s.from),
-                         y,
-                         svg::length(s.to),
-                         svg::length(bar),
-                         svg::length(s.from));
+        d += fmt::format("M{} {}H{}v{}H{}z", svg::length(s.from), y, svg::length(s.to),
+                         svg::length(bar), svg::length(s.from));
     }
     if (d.empty()) continue;
     out += svg::group("one " + state_style(state),
@@ -131,8 +127,7 @@ std::string critical_line(
           {x.at(p.seconds - begin), top + height * (static_cast<double>(p.lane) + 0.5)});
   }
   if (points.size() < 2) return "";
-  return svg::group("",
-                    "the critical path: what the last end waited for",
+  return svg::group("", "the critical path: what the last end waited for",
                     svg::polyline(points, "around") + svg::polyline(points, "critical"));
 }
 
@@ -151,19 +146,15 @@ std::string timeline_figure(const Timeline& t) {
   const svg::Axis x(svg::Axis::Scale::linear, 0, seconds, left, width - right);
   const svg::Axis labels(svg::Axis::Scale::linear, 0, seconds / unit.size, left, width - right);
   std::string content = svg::bottom_axis(
-      labels,
-      top,
-      bottom,
+      labels, top, bottom,
       fmt::format("{} since {}", unit.name, quantity_text(Quantity::seconds, clock.begin)));
   content += svg::group("set", "", state_paths(all_strokes(lanes, x, clock.begin), height));
   content += round_marks(t, lanes.size(), x, clock.begin, height);
   content += critical_line(t, lanes.size(), x, clock.begin, height);
   for (std::size_t k = 0; k < lanes.size(); ++k) {
     if (height < 12 && k % 2 != 0) continue;
-    content += svg::text({left - 8, top + height * (static_cast<double>(k) + 0.5) + 4},
-                         "end",
-                         "tick",
-                         svg::squeezed(lanes[k].name, longest_name));
+    content += svg::text({left - 8, top + height * (static_cast<double>(k) + 0.5) + 4}, "end",
+                         "tick", svg::squeezed(lanes[k].name, longest_name));
   }
   return svg::image(width, bottom + 44, "what each peer did", content);
 }

@@ -74,8 +74,8 @@ double node_radius(PeerId n, const LatticeShape& l) {
 }
 
 std::string stroke(Point a, Point b) {
-  return fmt::format(
-      "M{} {}L{} {}", svg::length(a.x), svg::length(a.y), svg::length(b.x), svg::length(b.y));
+  return fmt::format("M{} {}L{} {}", svg::length(a.x), svg::length(a.y), svg::length(b.x),
+                     svg::length(b.y));
 }
 
 /// The shorter way from one lattice coordinate to another on a ring of `length`.
@@ -104,13 +104,9 @@ std::string arrow_head(Point from, Point to, double radius) {
   const Point u{(to.x - from.x) / distance, (to.y - from.y) / distance};
   const Point tip{to.x - radius * u.x, to.y - radius * u.y};
   const Point base{tip.x - 7 * u.x, tip.y - 7 * u.y};
-  return fmt::format("M{} {}L{} {}L{} {}Z",
-                     svg::length(tip.x),
-                     svg::length(tip.y),
-                     svg::length(base.x - 3 * u.y),
-                     svg::length(base.y + 3 * u.x),
-                     svg::length(base.x + 3 * u.y),
-                     svg::length(base.y - 3 * u.x));
+  return fmt::format("M{} {}L{} {}L{} {}Z", svg::length(tip.x), svg::length(tip.y),
+                     svg::length(base.x - 3 * u.y), svg::length(base.y + 3 * u.x),
+                     svg::length(base.x + 3 * u.y), svg::length(base.y - 3 * u.x));
 }
 
 std::string edge_paths(const Topology& t,
@@ -141,12 +137,8 @@ std::vector<Point> layout(const TopologySpec& spec, PeerId n) {
 std::string topology_figure(const Topology& t, std::size_t series) {
   const std::string label = "graph of " + t.name;
   if (t.size() > most_drawn_peers) {
-    return svg::image(side,
-                      side / 3,
-                      label,
-                      svg::text({side / 2, side / 6},
-                                "middle",
-                                "tick",
+    return svg::image(side, side / 3, label,
+                      svg::text({side / 2, side / 6}, "middle", "tick",
                                 fmt::format("{} peers: too many to draw", t.size())));
   }
   const TopologySpec spec = spec_of_name(t).value_or(TopologySpec{});

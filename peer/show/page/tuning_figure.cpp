@@ -73,9 +73,7 @@ std::string cross(svg::Point at) {
 std::string trial_mark(const Tuning& t, const TuningTrial& trial, const Axis& x, const Axis& y) {
   const bool arrived = trial.score && std::isfinite(*trial.score);
   const std::string tip =
-      fmt::format("{} {:.4g}: {}{}",
-                  t.knob,
-                  trial.value,
+      fmt::format("{} {:.4g}: {}{}", t.knob, trial.value,
                   arrived ? fmt::format("{:.4g} {}", *trial.score, t.score_title) : "missed",
                   trial.note.empty() ? "" : ", " + trial.note);
   const double at = x.at(trial.value);
@@ -91,9 +89,7 @@ std::string edge_mark(const Tuning& t, const Axis& x) {
   const double to = edge == EdgeOfRange::least ? x.at(v.low) : x.to();
   const bool least = edge == EdgeOfRange::least;
   return svg::rect({from, top}, to - from, tall - bottom - top, "edge-of-range") +
-         svg::text({least ? x.from() + 4 : x.to(), top - 42},
-                   least ? "start" : "end",
-                   "tick warn",
+         svg::text({least ? x.from() + 4 : x.to(), top - 42}, least ? "start" : "end", "tick warn",
                    fmt::format("the best is the {} tried", least ? "smallest" : "largest"));
 }
 

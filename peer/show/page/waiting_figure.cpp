@@ -33,10 +33,8 @@ std::string share_text(double seconds, const WaitGraph& w) {
 
 std::string wait_text(const Wait& wait, const WaitGraph& w) {
   const auto name = [&](std::size_t peer) { return peer_name(static_cast<PeerId>(peer), w.hosts); };
-  return fmt::format("{} waits {} for {}: late {}, wire {}",
-                     name(wait.who),
-                     share_text(wait.late + wait.wire, w),
-                     name(wait.whom),
+  return fmt::format("{} waits {} for {}: late {}, wire {}", name(wait.who),
+                     share_text(wait.late + wait.wire, w), name(wait.whom),
                      quantity_text(Quantity::seconds, wait.late),
                      quantity_text(Quantity::seconds, wait.wire));
 }
@@ -91,8 +89,8 @@ double short_way(double way, double spacing) {
 }
 
 std::string stroke(Point a, Point b) {
-  return fmt::format(
-      "M{} {}L{} {}", svg::length(a.x), svg::length(a.y), svg::length(b.x), svg::length(b.y));
+  return fmt::format("M{} {}L{} {}", svg::length(a.x), svg::length(a.y), svg::length(b.x),
+                     svg::length(b.y));
 }
 
 std::string edge_path(Point a, Point b, double spacing, bool wraps) {
@@ -108,10 +106,7 @@ std::string draw_edge(const EdgeWait& edge, const std::string& d, double share, 
   return fmt::format(
       "<g class=\"one\"><title>{}</title><path d=\"{}\" class=\"wait e{}\" "
       "stroke-width=\"{}\"/></g>\n",
-      svg::escape(edge.text),
-      d,
-      warmth(share, 1),
-      svg::length(1.2 + (widest - 1.2) * share));
+      svg::escape(edge.text), d, warmth(share, 1), svg::length(1.2 + (widest - 1.2) * share));
 }
 
 /// Cells of peers x peers, or of blocks of peers.
@@ -161,9 +156,7 @@ std::string warmth_scale(double most, double y) {
   for (int k = 1; k <= n_warmths; ++k)
     out += svg::rect({matrix_left + 30.0 * (k - 1), y}, 30, 10, fmt::format("cell w{}", k));
   out += svg::text({matrix_left, y + 26}, "start", "tick", "0");
-  return out + svg::text({matrix_left + 30.0 * n_warmths, y + 26},
-                         "middle",
-                         "tick",
+  return out + svg::text({matrix_left + 30.0 * n_warmths, y + 26}, "middle", "tick",
                          quantity_text(Quantity::seconds, most));
 }
 
@@ -178,10 +171,8 @@ std::string waiting_graph(const WaitGraph& w) {
   std::vector<std::pair<double, std::string>> lines;
   for (const auto& [pair, edge] : edges)
     lines.emplace_back(edge.seconds,
-                       draw_edge(edge,
-                                 edge_path(at[pair.first], at[pair.second], spacing, w.wraps),
-                                 edge.seconds / most,
-                                 std::clamp(0.4 * spacing, 2.0, 9.0)));
+                       draw_edge(edge, edge_path(at[pair.first], at[pair.second], spacing, w.wraps),
+                                 edge.seconds / most, std::clamp(0.4 * spacing, 2.0, 9.0)));
   std::ranges::stable_sort(lines, {}, [](const auto& line) { return line.first; });
   std::string set;
   for (const auto& [seconds, line] : lines) set += line;
@@ -205,16 +196,14 @@ std::string waiting_matrix(const WaitGraph& w) {
                        matrix_top + cell * static_cast<double>(pair.first)};
     content += svg::group(
         "",
-        fmt::format("{} waits {} for {}{}",
-                    peers_text(pair.first, cells, w),
-                    share_text(seconds, w),
-                    peers_text(pair.second, cells, w),
+        fmt::format("{} waits {} for {}{}", peers_text(pair.first, cells, w),
+                    share_text(seconds, w), peers_text(pair.second, cells, w),
                     cells.block > 1 ? ", mean of the block" : ""),
         svg::rect(corner, cell, cell, fmt::format("cell w{}", warmth(seconds, cells.most))));
   }
   content += matrix_labels(cells, cell) + warmth_scale(cells.most, matrix_top + inner + 14);
-  return svg::image(
-      side, matrix_top + inner + scale_room, "waiting between peers, as a matrix", content);
+  return svg::image(side, matrix_top + inner + scale_room, "waiting between peers, as a matrix",
+                    content);
 }
 
 }  // namespace gv

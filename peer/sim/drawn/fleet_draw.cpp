@@ -95,8 +95,7 @@ class FleetDraw {
     const PeerId first = static_cast<PeerId>(between(1, n_ - 1));
     std::vector<std::string> groups;
     for (const auto& [host, count] : {std::pair{"a", first}, std::pair{"b", n_ - first}})
-      groups.push_back(fmt::format("{{ count: {}{}{} }}",
-                                   count,
+      groups.push_back(fmt::format("{{ count: {}{}{} }}", count,
                                    hosts ? fmt::format(", host: {}", host) : "",
                                    once_in(2) ? ", speed: " + one_of({"0.25", "0.5", "2"}) : ""));
     set("peers", fmt::format("[{}]", fmt::join(groups, ", ")));
@@ -349,8 +348,8 @@ class FleetDraw {
 constexpr std::uint64_t most_attempts = 5000;
 
 /// Keys that may be refused because of each other, although each is valid by itself.
-const std::set<std::string, std::less<>> refusable{
-    "algorithm", "topology", "robust", "data", "train", "peers"};
+const std::set<std::string, std::less<>> refusable{"algorithm", "topology", "robust",
+                                                   "data",      "train",    "peers"};
 
 /// Returns the top-level key of a diagnostic at "fleet:LINE:COLUMN" or "fleet: KEY"; fleet_text()
 /// writes each on its own line.

@@ -30,15 +30,9 @@ constexpr std::uint64_t most_events_of_a_run = 200'000;
 
 /// Keys that stay: without latency, endless exchanges would take no time, and the default data are
 /// large.
-const std::set<std::string, std::less<>> needed{"version",
-                                                "stop",
-                                                "stop.rounds",
-                                                "network",
-                                                "network.latency",
-                                                "data",
-                                                "data.kind",
-                                                "data.train",
-                                                "data.test"};
+const std::set<std::string, std::less<>> needed{
+    "version", "stop",      "stop.rounds", "network",  "network.latency",
+    "data",    "data.kind", "data.train",  "data.test"};
 
 std::uint64_t number_of(const std::string& text) {
   std::uint64_t number = 0;
@@ -307,9 +301,7 @@ void shrink(Violation& violation, const Repeating& with) {
 std::string command_of(const DrawnRun& run, const std::string& file) {
   std::string command =
       fmt::format("grapevine simulate {} --faults swarm --seed {} --faults-until {}",
-                  shell_word(file),
-                  run.seed,
-                  run.until_ms);
+                  shell_word(file), run.seed, run.until_ms);
   if (run.classes != all_faults)
     command += fmt::format(" --only-faults {}", fmt::join(names_of(run.classes), ","));
   return command;

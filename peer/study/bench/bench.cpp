@@ -178,10 +178,8 @@ StepReport bench_step(const StepOptions& options) {
   OptimizerSpec sgd;
   sgd.lr = 0.01;
   const std::unique_ptr<Replica> replica =
-      make_host_replica(make_objective(options.model, {data.train, data.test, all, Rng(1)}),
-                        sgd,
-                        options.batch,
-                        Rng(2));
+      make_host_replica(make_objective(options.model, {data.train, data.test, all, Rng(1)}), sgd,
+                        options.batch, Rng(2));
   const MedianTime time = median_time({.seconds = options.seconds, .warmup = 3}, [&] {
     replica->gradient();
     replica->step();

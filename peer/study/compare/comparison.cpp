@@ -23,8 +23,8 @@ constexpr double much_pressure = 0.1;
 
 /// Runs learn the same problem if these keys agree; how data are divided among peers may differ.
 bool is_of_the_problem(const std::string& key) {
-  static const std::set<std::string> other{
-      "data.dir", "data.file", "data.test_file", "data.fallback", "data.augment", "data.servers"};
+  static const std::set<std::string> other{"data.dir",      "data.file",    "data.test_file",
+                                           "data.fallback", "data.augment", "data.servers"};
   if (key.starts_with("data.partition") || other.contains(key)) return false;
   return key.starts_with("data.") || key.starts_with("model.");
 }
@@ -43,21 +43,14 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
       throw std::invalid_argument(
           fmt::format("{} learns {}, and {} learns {}: costs of different problems are not "
                       "compared\nhelp:  name the runs of one problem",
-                      first.shown,
-                      problem_text(first),
-                      run.shown,
-                      problem_text(run)));
+                      first.shown, problem_text(first), run.shown, problem_text(run)));
     for (const auto& [key, value] : run.keys) {
       const auto other = first.keys.find(key);
       if (other == first.keys.end() || other->second == value || !is_of_the_problem(key)) continue;
       throw std::invalid_argument(
           fmt::format("{} has {}: {}, and {} has {}: costs of different problems are not compared"
                       "\nhelp:  name the runs of one problem",
-                      first.shown,
-                      key,
-                      other->second,
-                      run.shown,
-                      value));
+                      first.shown, key, other->second, run.shown, value));
     }
   }
 }
@@ -82,16 +75,12 @@ void require_reached(const std::vector<StoredRun>& runs, const CompareTarget& ta
     }
   }
   if (best == nullptr)
-    throw std::invalid_argument(
-        fmt::format("no run has that figure: {}\nhelp:  these runs have a {}: --target {}=VALUE",
-                    to_string(target),
-                    all_act(runs) ? "return" : "loss",
-                    all_act(runs) ? "return" : "loss"));
+    throw std::invalid_argument(fmt::format(
+        "no run has that figure: {}\nhelp:  these runs have a {}: --target {}=VALUE",
+        to_string(target), all_act(runs) ? "return" : "loss", all_act(runs) ? "return" : "loss"));
   throw std::invalid_argument(
       fmt::format("no run reaches {}; the best is {:.6g} of {}\nhelp:  name a target between",
-                  to_string(target),
-                  target.as_return ? -value : value,
-                  best->shown));
+                  to_string(target), target.as_return ? -value : value, best->shown));
 }
 
 bool anybody_reaches(const std::vector<StoredRun>& runs, const CompareTarget& target) {
@@ -154,8 +143,8 @@ void name_contenders(const RunTable& table, Section& section, std::vector<std::s
 }
 
 void finish(Section& section, Measure measure) {
-  std::ranges::sort(
-      section.contenders, {}, [&](const Contender& c) { return place_of(c, measure); });
+  std::ranges::sort(section.contenders, {},
+                    [&](const Contender& c) { return place_of(c, measure); });
   std::vector<std::pair<double, double>> costs;
   for (const Contender& c : section.contenders)
     costs.emplace_back(mean_or_infinite(c, Measure::time), mean_or_infinite(c, Measure::bytes));
@@ -201,9 +190,7 @@ std::vector<std::string> notes_of(const std::vector<StoredRun>& runs, const RunT
     notes.push_back(fmt::format(
         "{} real run{} short of processors (other work, or more peers than cores): somebody "
         "waited for one in more than {:.0f} % of the time, so seconds are not the methods' own",
-        pressed,
-        pressed == 1 ? " was" : "s were",
-        100 * much_pressure));
+        pressed, pressed == 1 ? " was" : "s were", 100 * much_pressure));
   if (lost > 0) notes.push_back(fmt::format("{} runs lost peers on the way", lost));
   if (!table.others.empty())
     notes.push_back(fmt::format("they differ in {} as well", fmt::join(table.others, ", ")));

@@ -10,16 +10,9 @@
 namespace gv {
 namespace {
 
-constexpr Measure all_measures[] = {Measure::time,
-                                    Measure::rounds,
-                                    Measure::bytes,
-                                    Measure::samples,
-                                    Measure::cpu,
-                                    Measure::memory,
-                                    Measure::repeated,
-                                    Measure::accuracy,
-                                    Measure::loss,
-                                    Measure::returned};
+constexpr Measure all_measures[] = {
+    Measure::time,   Measure::rounds,   Measure::bytes,    Measure::samples, Measure::cpu,
+    Measure::memory, Measure::repeated, Measure::accuracy, Measure::loss,    Measure::returned};
 
 const char* word_of(PairOutcome outcome) {
   switch (outcome) {
@@ -80,12 +73,9 @@ Json runs_json(const Contender& contender) {
 Json contender_json(const Contender& contender, bool pareto) {
   Json keys = Json::object();
   for (const auto& [key, value] : contender.group->keys) keys.add(key, value);
-  Json json{{"name", contender.label},
-            {"centralized", contender.centralized},
-            {"reached", contender.reached()},
-            {"seeds", contender.entries.size()},
-            {"not_dominated", pareto},
-            {"means", summaries_json(contender)}};
+  Json json{{"name", contender.label},        {"centralized", contender.centralized},
+            {"reached", contender.reached()}, {"seeds", contender.entries.size()},
+            {"not_dominated", pareto},        {"means", summaries_json(contender)}};
   if (const auto states = round_states(contender)) json["round_states"] = states_json(*states);
   json["runs"] = runs_json(contender);
   json["keys"] = keys;
@@ -153,8 +143,8 @@ std::string with_interval(const Contender& c, Measure measure) {
   if (!summary) return "-";
   std::string text = cell_text(summary->mean, measure);
   if (summary->low)
-    text += fmt::format(
-        " ({} .. {})", cell_text(*summary->low, measure), cell_text(*summary->high, measure));
+    text += fmt::format(" ({} .. {})", cell_text(*summary->low, measure),
+                        cell_text(*summary->high, measure));
   return text;
 }
 

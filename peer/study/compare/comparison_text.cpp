@@ -57,8 +57,7 @@ std::string against_first(const Section& section, std::size_t k) {
   if (!pair.center) return std::string(21, ' ');
   const double unit = pair.measure == Measure::accuracy ? 0.01 : 1;
   if (!pair.ratio && unit != 1)
-    return fmt::format("{:>7}{:>14}",
-                       fmt::format("{:+.2f}", 100 * *pair.center),
+    return fmt::format("{:>7}{:>14}", fmt::format("{:+.2f}", 100 * *pair.center),
                        pair.low ? points_text(*pair.low) + " .. " + points_text(*pair.high) : "");
   const std::string center = digits(*pair.center) + (pair.ratio ? "x" : "");
   return right(center, 7) + right(interval_text(pair.low, pair.high, unit), 14);
@@ -71,8 +70,7 @@ const char* example_target(Measure measure) {
 
 std::string header(const Comparison& c) {
   if (!c.target)
-    return fmt::format("what the runs ended with; {}; --target {} compares costs",
-                       seeds_text(c),
+    return fmt::format("what the runs ended with; {}; --target {} compares costs", seeds_text(c),
                        example_target(c.measure));
   const std::string grid =
       c.resolution > 0 ? fmt::format(" (evaluated every {:.0f} rounds)", c.resolution) : "";
@@ -101,13 +99,8 @@ std::string rounds_cell(const Contender& c) {
 }
 
 std::string heading(std::string_view first, std::string_view last) {
-  return fmt::format("{0:{1}}{2:>8}{0:15}{3:>21}{4:>8}{5:>8}\n",
-                     "",
-                     label_width + 2,
-                     first,
-                     first == "accuracy" ? "against first, pp" : "against first",
-                     last,
-                     "sent");
+  return fmt::format("{0:{1}}{2:>8}{0:15}{3:>21}{4:>8}{5:>8}\n", "", label_width + 2, first,
+                     first == "accuracy" ? "against first, pp" : "against first", last, "sent");
 }
 
 /// Returns the table of costs at the target.
@@ -234,27 +227,19 @@ std::string in_which(const Comparison& c) {
 
 std::string alone(const Contender& c) {
   if (c.always()) return fmt::format("{} is alone here: nothing to compare it with.", c.label);
-  return fmt::format("{} is alone here, and reaches the target with {} of {} seeds.",
-                     c.label,
-                     c.reached(),
-                     c.entries.size());
+  return fmt::format("{} is alone here, and reaches the target with {} of {} seeds.", c.label,
+                     c.reached(), c.entries.size());
 }
 
 std::string few_seeds(const Contender& first, const Contender& second, const PairResult& r) {
   if (r.seeds == 0)
     return fmt::format("{} and {} have no seed in common: runs of the same seeds are compared.",
-                       first.label,
-                       second.label);
+                       first.label, second.label);
   return fmt::format(
       "{} is ahead of {}, {}, but {} seed{} {} too few for a verdict: an interval needs at least "
       "{} (--set seed=2, ...).",
-      name_with_kind(first),
-      second.label,
-      difference_text(r),
-      r.seeds,
-      r.seeds == 1 ? "" : "s",
-      r.seeds == 1 ? "is" : "are",
-      fewest_seeds);
+      name_with_kind(first), second.label, difference_text(r), r.seeds, r.seeds == 1 ? "" : "s",
+      r.seeds == 1 ? "is" : "are", fewest_seeds);
 }
 
 /// Says so if only the correction for all pairs makes a difference insignificant.
@@ -264,15 +249,9 @@ std::string untold(const Section& section, const PairResult& r) {
     return fmt::format(
         "no significant difference between {} and {}: one misses the target with {} of {} seeds, "
         "so there is no ratio; {} seeds that all agree would be needed.",
-        first.label,
-        second.label,
-        r.missed,
-        r.seeds,
-        fewest_with_misses);
+        first.label, second.label, r.missed, r.seeds, fewest_with_misses);
   std::string text = fmt::format(
-      "no significant difference between {} and {}{}: {}",
-      first.label,
-      second.label,
+      "no significant difference between {} and {}{}: {}", first.label, second.label,
       r.p < significance ? fmt::format(" after correction for {} pairs", section.pairs.size()) : "",
       difference_text(r));
   if (r.seeds_needed && *r.seeds_needed > r.seeds)
@@ -291,8 +270,7 @@ std::string before(const Comparison& c, const Section& section) {
                 ? fmt::format("{} takes {} as long", second, difference_text(r))
                 : fmt::format("{} is at {}", second, difference_text(r));
   else
-    text += fmt::format("{} misses the target with {} of {} seeds",
-                        second,
+    text += fmt::format("{} misses the target with {} of {} seeds", second,
                         section.contenders[1].entries.size() - section.contenders[1].reached(),
                         section.contenders[1].entries.size());
   return text + ".";
@@ -306,8 +284,8 @@ std::string worst_remark(const Contender& contender) {
   }
   const double ratio = std::exp(sum / static_cast<double>(contender.entries.size()));
   if (!(ratio > worth_a_remark)) return "";
-  return fmt::format(
-      "the worst local model of {} gets there after {}x the time.", contender.label, digits(ratio));
+  return fmt::format("the worst local model of {} gets there after {}x the time.", contender.label,
+                     digits(ratio));
 }
 
 }  // namespace
@@ -350,8 +328,7 @@ std::string comparison_text(const Comparison& c, const std::vector<Measure>& col
 std::string brief_comparison_text(const Comparison& c) {
   std::string text = wrapped(header(c), 2) + "\n";
   for (const Section& section : c.sections)
-    text += fmt::format("\n{}\n{}\n{}",
-                        wrapped(name_of(section), 2),
+    text += fmt::format("\n{}\n{}\n{}", wrapped(name_of(section), 2),
                         wrapped(verdict_of(c, section), 2),
                         c.target ? cost_table(section) : final_table(c, section));
   if (c.target) text += pareto_legend;
@@ -384,18 +361,14 @@ std::string verdict_of(const Comparison& comparison, const Section& section) {
     case PairOutcome::before:
       return before(comparison, section);
     case PairOutcome::same:
-      return fmt::format("{} and {} are the same within {}{}: {}.",
-                         name_with_kind(first),
-                         second.label,
-                         r.ratio ? "3 %" : "1 percentage point",
-                         in_which(comparison),
+      return fmt::format("{} and {} are the same within {}{}: {}.", name_with_kind(first),
+                         second.label, r.ratio ? "3 %" : "1 percentage point", in_which(comparison),
                          difference_text(r));
     case PairOutcome::few_seeds:
       return few_seeds(first, second, r);
     case PairOutcome::behind:  // the order is by means over all seeds, not only common ones
       return fmt::format("by the seeds that both have, {} is before {}: {}.",
-                         name_with_kind(second),
-                         first.label,
+                         name_with_kind(second), first.label,
                          difference_text(find_pair(section.pairs, 1, 0)));
     case PairOutcome::untold:
       break;
@@ -416,13 +389,11 @@ std::vector<std::string> remarks_of(const Comparison& comparison, const Section&
   if (!comparison.target) return remarks;
   if (const auto k = explained(section)) {
     const Contender &first = section.contenders[0], &slower = section.contenders[*k];
-    remarks.push_back(fmt::format("why: against {}, {} has {}.",
-                                  first.label,
-                                  slower.label,
+    remarks.push_back(fmt::format("why: against {}, {} has {}.", first.label, slower.label,
                                   to_string(*explain(first, slower))));
     if (const auto path = critical_path_of(*slower.entries.front().run))
-      remarks.push_back(fmt::format(
-          "critical path of {} in {}: {}.", slower.label, rounds_text(*path), to_string(*path)));
+      remarks.push_back(fmt::format("critical path of {} in {}: {}.", slower.label,
+                                    rounds_text(*path), to_string(*path)));
   }
   for (const Contender& contender : section.contenders)
     if (const std::string remark = worst_remark(contender); !remark.empty())

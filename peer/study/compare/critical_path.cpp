@@ -171,8 +171,8 @@ std::string to_string(const CriticalPath& path) {
     const double share = path.states[k] / path.seconds;
     if (share < least_share) continue;
     std::string name(activity_names[k]);
-    const auto most = std::ranges::max_element(
-        path.by_peer, {}, [&](const auto& peer) { return peer.second[k]; });
+    const auto most = std::ranges::max_element(path.by_peer, {},
+                                               [&](const auto& peer) { return peer.second[k]; });
     if (most->second[k] > 0.5 * path.states[k] && stands_out(path, most->first, k))
       name += peer_name(path, most->first);
     shares.emplace_back(share, name);
@@ -180,8 +180,8 @@ std::string to_string(const CriticalPath& path) {
   std::ranges::stable_sort(shares, std::greater<>(), &std::pair<double, std::string>::first);
   std::string text;
   for (std::size_t k = 0; k < std::min<std::size_t>(shares.size(), 3); ++k)
-    text += fmt::format(
-        "{}{:.0f} % {}", text.empty() ? "" : ", ", 100 * shares[k].first, shares[k].second);
+    text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", 100 * shares[k].first,
+                        shares[k].second);
   return text;
 }
 
@@ -216,24 +216,21 @@ std::optional<Explanation> explain(const Contender& a, const Contender& b) {
 }
 
 std::string to_string(const Explanation& e) {
-  const std::string text = fmt::format(
-      "{}x the rounds, {}x the seconds of each", digits(e.rounds), digits(e.seconds_per_round));
+  const std::string text = fmt::format("{}x the rounds, {}x the seconds of each", digits(e.rounds),
+                                       digits(e.seconds_per_round));
   if (!e.more || !e.state) return text;
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < e.more->size(); ++k) order.push_back(k);
-  std::ranges::stable_sort(
-      order, std::greater<>(), [&](std::size_t k) { return std::abs((*e.more)[k]); });
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](std::size_t k) { return std::abs((*e.more)[k]); });
   // If one state takes more and another less, the answer names both.
   const double most = std::abs((*e.more)[order[0]]);
   std::string parts;
   for (std::size_t i = 0; i < 2; ++i) {
     const double more = (*e.more)[order[i]];
     if (std::abs(more) < 0.2 * most) break;
-    parts += fmt::format("{}{} {} {}",
-                         parts.empty() ? "" : ", ",
-                         activity_names[order[i]],
-                         time_text(std::abs(more)),
-                         more > 0 ? "more" : "less");
+    parts += fmt::format("{}{} {} {}", parts.empty() ? "" : ", ", activity_names[order[i]],
+                         time_text(std::abs(more)), more > 0 ? "more" : "less");
   }
   return fmt::format("{} ({})", text, parts);
 }

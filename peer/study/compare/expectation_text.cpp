@@ -21,16 +21,11 @@ struct Unit {
   Measure measure;
   double size;
 };
-constexpr std::array units{Unit{"us", Measure::time, 1e-6},
-                           Unit{"ms", Measure::time, 1e-3},
-                           Unit{"s", Measure::time, 1},
-                           Unit{"min", Measure::time, 60},
-                           Unit{"h", Measure::time, 3600},
-                           Unit{"B", Measure::bytes, 1},
-                           Unit{"kB", Measure::bytes, 1e3},
-                           Unit{"MB", Measure::bytes, 1e6},
-                           Unit{"GB", Measure::bytes, 1e9},
-                           Unit{"TB", Measure::bytes, 1e12}};
+constexpr std::array units{Unit{"us", Measure::time, 1e-6}, Unit{"ms", Measure::time, 1e-3},
+                           Unit{"s", Measure::time, 1},     Unit{"min", Measure::time, 60},
+                           Unit{"h", Measure::time, 3600},  Unit{"B", Measure::bytes, 1},
+                           Unit{"kB", Measure::bytes, 1e3}, Unit{"MB", Measure::bytes, 1e6},
+                           Unit{"GB", Measure::bytes, 1e9}, Unit{"TB", Measure::bytes, 1e12}};
 
 /// Maps all times to one kind, and all amounts of bytes to another.
 Measure kind_of(Measure measure) {
@@ -81,8 +76,7 @@ class ClaimReader {
         "help:  A < B @ time|bytes|rounds|samples|cpu|memory|accuracy|loss\n       [by 2x]\n"
         "       A ~ B @ accuracy within 1 pp, A ~ B @ time within 3 %\n"
         "       A @ time = 41 s within 20 %; each [where KEY=VALUE, KEY=VALUE]",
-        printable(text_, 200),
-        printable(why, 200)));
+        printable(text_, 200), printable(why, 200)));
   }
 
   std::string next(const char* what) {

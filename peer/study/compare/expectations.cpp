@@ -64,11 +64,10 @@ std::size_t find_contender(const Section& section,
   }
   if (found.size() == 1) return found.front();
   const std::string place = name_of(section);
-  throw std::invalid_argument(fmt::format("--expect: `{}` is {}{}\nhelp:  there are {}",
-                                          printable(name, 100),
-                                          found.empty() ? "nobody" : "more than one",
-                                          place.empty() ? "" : " in " + place,
-                                          fmt::join(labels, ", ")));
+  throw std::invalid_argument(
+      fmt::format("--expect: `{}` is {}{}\nhelp:  there are {}", printable(name, 100),
+                  found.empty() ? "nobody" : "more than one", place.empty() ? "" : " in " + place,
+                  fmt::join(labels, ", ")));
 }
 
 struct Finding {
@@ -101,9 +100,8 @@ Finding judge_order(const PairResult& r, const ExpectedClaim& claim) {
       return {Verdict::passed, "better in every pair: the other misses the target"};
     if (r.outcome == PairOutcome::behind)
       return {Verdict::missed, "worse in every pair, or past the target"};
-    return {
-        Verdict::undecided,
-        fmt::format("{} of {} pairs have no value of {}", r.missed, r.seeds, name_of(r.measure))};
+    return {Verdict::undecided, fmt::format("{} of {} pairs have no value of {}", r.missed, r.seeds,
+                                            name_of(r.measure))};
   }
   if (!r.low) return {Verdict::undecided, too_few(r.seeds)};
   if (is_gain(r.measure)) return {beyond(-*r.high, -*r.low, 0), difference_text(r)};
@@ -112,14 +110,13 @@ Finding judge_order(const PairResult& r, const ExpectedClaim& claim) {
 
 Finding judge_alike(const PairResult& r, const ExpectedClaim& claim) {
   if (r.missed > 0)
-    return {
-        Verdict::undecided,
-        fmt::format("{} of {} pairs have no value of {}", r.missed, r.seeds, name_of(r.measure))};
+    return {Verdict::undecided, fmt::format("{} of {} pairs have no value of {}", r.missed, r.seeds,
+                                            name_of(r.measure))};
   if (!r.low) return {Verdict::undecided, too_few(r.seeds)};
   if (!r.ratio && r.measure != Measure::accuracy)
-    return {Verdict::undecided,
-            is_gain(r.measure) ? "returns are compared by their difference, not by a ratio"
-                               : "values that are not positive have no ratio"};
+    return {Verdict::undecided, is_gain(r.measure)
+                                    ? "returns are compared by their difference, not by a ratio"
+                                    : "values that are not positive have no ratio"};
   const double margin = r.ratio ? std::log1p(claim.margin) : claim.margin;
   return {inside(r.differences, margin), difference_text(r)};
 }
@@ -139,8 +136,7 @@ Finding judge_value(const Contender& c, const ExpectedClaim& claim) {
   const double margin =
       claim.measure == Measure::accuracy ? claim.margin : std::log1p(claim.margin);
   return {inside(distances, margin),
-          fmt::format("{} ({} .. {})",
-                      cell_text(summary->mean, claim.measure),
+          fmt::format("{} ({} .. {})", cell_text(summary->mean, claim.measure),
                       cell_text(*summary->low, claim.measure),
                       cell_text(*summary->high, claim.measure))};
 }
@@ -151,8 +147,7 @@ Finding judge_in(const Section& section, const ExpectedClaim& claim) {
   const std::size_t b = find_contender(section, claim.b, claim);
   if (a == b)
     throw std::invalid_argument(fmt::format("--expect \"{}\": `{}` and `{}` are the same",
-                                            printable(claim.text, 200),
-                                            printable(claim.a, 100),
+                                            printable(claim.text, 200), printable(claim.a, 100),
                                             printable(claim.b, 100)));
   const PairResult r = compare_pair(section.contenders, a, b, claim.measure);
   return claim.kind == ExpectedClaim::Kind::before ? judge_order(r, claim) : judge_alike(r, claim);

@@ -107,8 +107,7 @@ std::vector<SeedPair> common_seeds(const Contender& a, const Contender& b, Measu
   for (const SeedRun& mine : a.entries)
     for (const SeedRun& theirs : b.entries)
       if (mine.run->seed == theirs.run->seed)
-        pairs.push_back({measured(mine, measure),
-                         measured(theirs, measure),
+        pairs.push_back({measured(mine, measure), measured(theirs, measure),
                          recorded(mine, measure) && recorded(theirs, measure)});
   return pairs;
 }

@@ -24,8 +24,7 @@ using Whose = CompareTarget::Whose;
   throw std::invalid_argument(
       fmt::format("--target {}: {}\nhelp:  --target accuracy=0.88, accuracy.worst=0.88, loss=0.3, "
                   "loss.local=0.3, return=475 or return.local=475",
-                  printable(text, 100),
-                  why));
+                  printable(text, 100), why));
 }
 
 std::optional<double> number_of(std::string_view text) {
@@ -70,16 +69,9 @@ RunCost between(const RunCost& a, const RunCost& b, double part) {
   return cost;
 }
 
-constexpr std::array<std::string_view, 10> measure_names{"time",
-                                                         "bytes",
-                                                         "rounds",
-                                                         "samples",
-                                                         "cpu",
-                                                         "memory",
-                                                         "accuracy",
-                                                         "loss",
-                                                         "repeated",
-                                                         "return"};
+constexpr std::array<std::string_view, 10> measure_names{
+    "time",   "bytes",    "rounds", "samples",  "cpu",
+    "memory", "accuracy", "loss",   "repeated", "return"};
 
 bool is_centralized(const StoredRun& run) {
   const AlgorithmRow* row = find_algorithm(run.algorithm, run.order);
@@ -183,8 +175,8 @@ std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target
     const auto then = k == 0 ? std::nullopt : figure_of(run.evaluations[k - 1], target);
     if (!then) return cost_of(e);
     const double now = figure_of(e, target).value();
-    return between(
-        cost_of(run.evaluations[k - 1]), cost_of(e), (target.value - *then) / (now - *then));
+    return between(cost_of(run.evaluations[k - 1]), cost_of(e),
+                   (target.value - *then) / (now - *then));
   }
   return std::nullopt;
 }
@@ -205,8 +197,7 @@ Measure measure_named(const std::string& name) {
   const auto at = std::ranges::find(measure_names, name);
   if (at != measure_names.end()) return static_cast<Measure>(at - measure_names.begin());
   throw std::invalid_argument(fmt::format("there is no measure `{}`: there are {}",
-                                          printable(name, 60),
-                                          fmt::join(measure_names, ", ")));
+                                          printable(name, 60), fmt::join(measure_names, ", ")));
 }
 
 std::string_view name_of(Measure measure) {

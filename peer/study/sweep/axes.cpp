@@ -70,8 +70,7 @@ class AxesReader {
       return source_.error(
           entry.value,
           fmt::format("expected the values of `{}`: a list, or a map of named patches", axis.name),
-          fmt::format("write `{}: [0.1, 1]`, or `{}: {{ small: {{ model: ... }} }}`",
-                      axis.name,
+          fmt::format("write `{}: [0.1, 1]`, or `{}: {{ small: {{ model: ... }} }}`", axis.name,
                       axis.name));
     if (axis.values.empty())
       source_.error(entry.place, static_cast<int>(axis.name.size()), "this axis has no value");
@@ -101,11 +100,9 @@ class AxesReader {
       if (!is_label(text) && item.kind == Value::Kind::scalar)
         source_.error(item, "this value is too long, or not printable, to name a column");
       if (item.kind != Value::Kind::scalar)
-        source_.error(
-            item,
-            "expected a plain value in this list",
-            fmt::format(
-                "give it a name: `{}: {{ some-name: {{ {}: ... }} }}`", axis.name, axis.name));
+        source_.error(item, "expected a plain value in this list",
+                      fmt::format("give it a name: `{}: {{ some-name: {{ {}: ... }} }}`", axis.name,
+                                  axis.name));
       axis.values.push_back({text, {{axis.name, axis.name + "=" + text, item.place}}, item.place});
     }
   }
@@ -122,8 +119,7 @@ class AxesReader {
       for (const SweepSet& set : value.sets) {
         const auto first = owner_of(set.key);
         if (!first) continue;
-        source_.error(set.place,
-                      1,
+        source_.error(set.place, 1,
                       fmt::format("axes `{}` and `{}` both set `{}`", *first, axis.name, set.key),
                       "let one axis set it");
         return;
@@ -165,13 +161,10 @@ void check_sweep_key(Source& source, const std::string& key, const Place& place)
   const int width = static_cast<int>(key.size());
   if (key.empty() || key.find('=') != std::string::npos || key.front() == '.' ||
       key.back() == '.' || key.find("..") != std::string::npos)
-    source.error(place,
-                 width,
-                 fmt::format("`{}` is not a key of a fleet file", key),
+    source.error(place, width, fmt::format("`{}` is not a key of a fleet file", key),
                  "write a path of keys, such as `train.optimizer.lr`");
   else if (is_reserved(key))
-    source.error(place,
-                 width,
+    source.error(place, width,
                  fmt::format("`{}` cannot be varied or tuned: the sweep gives it", key),
                  key == "seed" ? "write `seeds: 6`, or a list of seeds" : "");
 }
@@ -201,8 +194,7 @@ std::string flow_text(const Value& value) {
 std::vector<SweepSet> sets_of(Source& source, const Value& patch) {
   std::vector<SweepSet> sets;
   if (patch.kind != Value::Kind::map) {
-    source.error(patch,
-                 "expected keys of the fleet file and their values",
+    source.error(patch, "expected keys of the fleet file and their values",
                  "such as `{ network: { latency: 5 ms } }`");
     return sets;
   }
@@ -231,8 +223,7 @@ CellPattern read_pattern(Source& source, const Value& value, const std::vector<S
   for (const Value::Entry& entry : value.entries) {
     const auto axis = std::ranges::find(axes, entry.key, &SweepAxis::name);
     if (axis == axes.end()) {
-      source.error(entry.place,
-                   static_cast<int>(entry.key.size()),
+      source.error(entry.place, static_cast<int>(entry.key.size()),
                    fmt::format("no axis is called `{}`", entry.key),
                    suggestion(entry.key, names_of(axes)));
       continue;
@@ -243,8 +234,7 @@ CellPattern read_pattern(Source& source, const Value& value, const std::vector<S
     for (const Value& item : items) {
       const std::string label = flow_text(item);
       if (std::ranges::count(axis->values, label, &SweepValue::label) == 0)
-        source.error(item,
-                     fmt::format("axis `{}` has no value `{}`", axis->name, label),
+        source.error(item, fmt::format("axis `{}` has no value `{}`", axis->name, label),
                      suggestion(label, labels_of(*axis)));
       pattern[axis->name].push_back(label);
     }

@@ -71,21 +71,15 @@ struct Owner {
 
 Owner ourselves() {
   const std::string pid = std::to_string(::getpid());
-  return {host_name(),
-          first_line("/proc/sys/kernel/random/boot_id"),
-          process_space(),
-          pid,
+  return {host_name(), first_line("/proc/sys/kernel/random/boot_id"), process_space(), pid,
           start_of(pid)};
 }
 
 std::optional<Owner> owner_of(const std::string& path) {
   try {
     const JsonValue json = parse_json(text_of(path), path);
-    return Owner{json_text(json, "host"),
-                 json_text(json, "boot"),
-                 json_text(json, "space"),
-                 json_text(json, "pid"),
-                 json_text(json, "start")};
+    return Owner{json_text(json, "host"), json_text(json, "boot"), json_text(json, "space"),
+                 json_text(json, "pid"), json_text(json, "start")};
   } catch (const std::exception&) {
     return std::nullopt;  // half written or not ours: its age decides
   }

@@ -236,28 +236,21 @@ std::string estimate_text(const SweepPlan& plan, const SweepEstimate& e) {
   std::string axes;
   for (const SweepAxis& axis : plan.file.axes)
     axes += fmt::format("{}{} ({})", axes.empty() ? "" : " x ", axis.name, axis.values.size());
-  std::string text = fmt::format("{}{}{}, {}\n",
-                                 axes,
-                                 axes.empty() ? "" : ": ",
-                                 counted(plan.cells.size(), "cell"),
-                                 counted(plan.seeds.size(), "seed"));
+  std::string text =
+      fmt::format("{}{}{}, {}\n", axes, axes.empty() ? "" : ": ",
+                  counted(plan.cells.size(), "cell"), counted(plan.seeds.size(), "seed"));
   if (e.tuned_families > 0)
     text += fmt::format("tune     {} of {} trials and {}, {}: {:.3g} full trainings' worth\n",
-                        counted(e.tuned_families, "family", "families"),
-                        trials_text(plan),
-                        counted(plan.tuning_seeds.size(), "seed"),
-                        plan.file.tune->by,
+                        counted(e.tuned_families, "family", "families"), trials_text(plan),
+                        counted(plan.tuning_seeds.size(), "seed"), plan.file.tune->by,
                         e.tuning_trainings);
-  text += fmt::format("measure  {}, {} by clock alone\n",
-                      counted(e.trainings, "training"),
+  text += fmt::format("measure  {}, {} by clock alone\n", counted(e.trainings, "training"),
                       counted(e.replays, "more run"));
   if (plan.file.simulated)
     text +=
         fmt::format("time     one training {} (measured for {}): {} on {}\n",
-                    seconds_text(e.training_seconds),
-                    seconds_text(e.measured_seconds),
-                    seconds_text(e.wall_seconds),
-                    counted(e.workers, "core")) +
+                    seconds_text(e.training_seconds), seconds_text(e.measured_seconds),
+                    seconds_text(e.wall_seconds), counted(e.workers, "core")) +
         fmt::format("memory   {}: {} at a time\n", e.memory.words(), counted(e.workers, "trial"));
   else
     text += "time     not estimated: real runs take what the network takes\n";

@@ -185,9 +185,8 @@ class SimulatedTrial {
 
   Trained train(std::vector<Checkpoint> from, const std::string& lines) {
     TrialWatch watch(fleet_, folder_, until_, lines);
-    Observer observer(fleet_.fleet.size(), fleet_.evaluator(), [&](const FleetRecord& record) {
-      watch.record(record);
-    });
+    Observer observer(fleet_.fleet.size(), fleet_.evaluator(),
+                      [&](const FleetRecord& record) { watch.record(record); });
     SimulationOptions options;
     if (from.empty()) options.on_life = life_writer();
     options.threads = 1;
@@ -216,9 +215,7 @@ class SimulatedTrial {
     watch.finish(trained.summary);
     if (job_.keep_model && !watch.cut())
       save_model(
-          folder_.file("model.safetensors"),
-          fleet_,
-          observer.saved_model(),
+          folder_.file("model.safetensors"), fleet_, observer.saved_model(),
           {.rounds = observer.best() ? observer.best()->round : last.round, .version = version_});
     if (!trained.diverged && !trained.deadline_passed) keep_state();
     return trained;
@@ -286,10 +283,10 @@ std::vector<FleetRecord> clock_of(
   const auto over = [&] {
     return until < fleet.rounds && !records.empty() && records.back().round >= until;
   };
-  Observer observer(
-      fleet.fleet.size(), std::make_unique<BlankObjective>(), [&](const FleetRecord& record) {
-        if (!over()) records.push_back(record);
-      });
+  Observer observer(fleet.fleet.size(), std::make_unique<BlankObjective>(),
+                    [&](const FleetRecord& record) {
+                      if (!over()) records.push_back(record);
+                    });
   SimulationOptions options;
   options.threads = 1;
   options.interrupted = over;
@@ -367,8 +364,7 @@ std::optional<ClockReplay> replay_clock(
     replay.metrics += evaluate_line(records[k]) + "\n";
   }
   Json summary = simulated_summary(
-      fleet,
-      records.back(),
+      fleet, records.back(),
       {json_text(lines.summary, "params_hash"), json_text(lines.summary, "model_hash")});
   summary["exit_code"] = exit_code::done;
   replay.summary = summary.dump();

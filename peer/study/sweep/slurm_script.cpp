@@ -22,15 +22,8 @@ std::string slurm_script(const SlurmJob& job) {
       "# submitted again at any time.\n"
       "cd {} || exit 5\n"
       "exec {} sweep {} --workers {}{}\n",
-      slurm_job_name(job.name),
-      job.tasks,
-      job.workers,
-      shell_word(job.log),
-      shell_word(job.folder),
-      shell_word(job.program),
-      shell_word(job.file),
-      job.workers,
-      words);
+      slurm_job_name(job.name), job.tasks, job.workers, shell_word(job.log), shell_word(job.folder),
+      shell_word(job.program), shell_word(job.file), job.workers, words);
 }
 
 }  // namespace gv

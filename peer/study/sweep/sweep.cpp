@@ -45,10 +45,11 @@ TrialOutcome run_line(const std::string& line,
                       const std::string& version) {
   Ticker ticker;
   try {
-    return run_trial(
-        job_of(line), program, version, [&](std::uint64_t round, std::uint64_t rounds) {
-          if (ticker.due()) say({{"event", "round"}, {"round", round}, {"rounds", rounds}});
-        });
+    return run_trial(job_of(line), program, version,
+                     [&](std::uint64_t round, std::uint64_t rounds) {
+                       if (ticker.due())
+                         say({{"event", "round"}, {"round", round}, {"rounds", rounds}});
+                     });
   } catch (const std::exception& error) {
     return {false, error.what()};
   }
@@ -101,11 +102,9 @@ void WorkerPool::hear(Worker& worker, std::vector<Ended>& ended) {
   if (!gone) return;
   if (worker.running)
     ended.push_back({worker.running->job,
-                     {false,
-                      fmt::format("the worker ended: {}{}{}",
-                                  worker.child->ending(),
-                                  worker.last_words.empty() ? "" : ": ",
-                                  fmt::join(worker.last_words, "\n"))}});
+                     {false, fmt::format("the worker ended: {}{}{}", worker.child->ending(),
+                                         worker.last_words.empty() ? "" : ": ",
+                                         fmt::join(worker.last_words, "\n"))}});
   worker.running.reset();
   worker.child.reset();
 }
@@ -192,8 +191,7 @@ void Sweep::start_what_is_ready() {
     except.insert(next[0].slot);
     if (start(next[0]) || !elsewhere_.empty()) continue;
     const TrialSlot& slot = plan_.slots[next[0].slot];
-    elsewhere_ = fmt::format("{} is done by {}",
-                             slot.folder,
+    elsewhere_ = fmt::format("{} is done by {}", slot.folder,
                              claims_.holder(claim_of(slot)).value_or("another process"));
   }
   left_ = !state_.ready(ours_, 1).empty();

@@ -44,11 +44,10 @@ class SweepFileReader : Readers {
  private:
   void read_version(const Value* version) {
     if (version == nullptr)
-      source_.error(
-          Place{1, 1, ""}, 1, "missing key `version`", "begin the file with `version: 1`");
+      source_.error(Place{1, 1, ""}, 1, "missing key `version`",
+                    "begin the file with `version: 1`");
     else if (version->text != "1")
-      source_.error(*version,
-                    fmt::format("version {} is not known here", version->text),
+      source_.error(*version, fmt::format("version {} is not known here", version->text),
                     "this Grapevine reads version 1; a newer file needs a newer Grapevine");
   }
 
@@ -65,16 +64,14 @@ class SweepFileReader : Readers {
 
   void read_base(const Value* value) {
     if (value == nullptr)
-      return source_.error(root_,
-                           "missing key `base`",
+      return source_.error(root_, "missing key `base`",
                            "name the fleet file that is varied: `base: ../fashion-ring8.yaml`");
     set(value, file_.base, word());
     const auto folder = std::filesystem::path(file_.path).parent_path();
     file_.base = (folder / file_.base).lexically_normal().string();
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(file_.base, ignored))
-      source_.error(*value,
-                    fmt::format("{}: there is no such file", file_.base),
+      source_.error(*value, fmt::format("{}: there is no such file", file_.base),
                     "the path is taken from the folder of the sweep file");
   }
 
@@ -85,8 +82,7 @@ class SweepFileReader : Readers {
     const Value* parallel = top.take("parallel");
     set(parallel, file_.parallel, count(1, 1024));
     if (parallel != nullptr && file_.simulated)
-      source_.error(*parallel,
-                    "`parallel` is for `in: run`",
+      source_.error(*parallel, "`parallel` is for `in: run`",
                     "simulated trials run on all cores; --workers takes fewer");
   }
 
@@ -130,8 +126,7 @@ class SweepFileReader : Readers {
     map.finish();
     if (!map.present()) return;
     if (with == nullptr || with->kind != Value::Kind::map || with->entries.empty())
-      return source_.error(with != nullptr ? *with : *value,
-                           "no key to tune is named",
+      return source_.error(with != nullptr ? *with : *value, "no key to tune is named",
                            "add `with: { train.optimizer.lr: { log: [0.003, 0.3] } }`");
     for (const Value::Entry& entry : with->entries) read_knob(entry, tune);
     if (tune.by == "grid")
@@ -169,8 +164,7 @@ class SweepFileReader : Readers {
   }
 
   void say_varied(const Value::Entry& entry, const std::string& axis) {
-    source_.error(entry.place,
-                  static_cast<int>(entry.key.size()),
+    source_.error(entry.place, static_cast<int>(entry.key.size()),
                   fmt::format("`{}` is set by the axis `{}` and tuned, too", entry.key, axis),
                   "take it out of one of the two");
   }
@@ -192,8 +186,7 @@ class SweepFileReader : Readers {
     map.finish();
     if ((log == nullptr) == (lin == nullptr)) {
       if (knob.words.empty() || log != nullptr)
-        source_.error(entry.value,
-                      "expected one range, or a list of values",
+        source_.error(entry.value, "expected one range, or a list of values",
                       "write `{ log: [0.003, 0.3] }`, `{ lin: [0.1, 0.9] }` or `[16, 32, 64]`");
       return;
     }
@@ -210,8 +203,7 @@ class SweepFileReader : Readers {
     knob.low = *low;
     knob.high = *high;
     if (knob.scale == TuningKnob::Scale::log && *low <= 0)
-      source_.error(value.items[0],
-                    "a `log` range begins above 0",
+      source_.error(value.items[0], "a `log` range begins above 0",
                     "its points are even in the logarithm; `lin` may begin anywhere");
     else if (!(*low < *high))
       source_.error(value, "this range is empty: its first end is not below its second");
@@ -235,25 +227,22 @@ class SweepFileReader : Readers {
     const Value* x = map.take("x");
     set(x, picture.x, word());
     set(map.take("name"), picture.name, word());
-    set(map.take("y"),
-        picture.y,
+    set(map.take("y"), picture.y,
         choice({"time", "speed-up", "rounds", "samples", "bytes", "accuracy", "loss"}));
     set(map.take("model"), picture.model, flag());
     map.finish();
     if (x == nullptr)
-      return source_.error(
-          *value, "missing key `x`", "name an axis of `vary` whose values are numbers");
+      return source_.error(*value, "missing key `x`",
+                           "name an axis of `vary` whose values are numbers");
     const auto axis = std::ranges::find(file_.axes, picture.x, &SweepAxis::name);
     if (axis == file_.axes.end())
-      return source_.error(*x,
-                           fmt::format("`{}` is no axis of `vary`", picture.x),
+      return source_.error(*x, fmt::format("`{}` is no axis of `vary`", picture.x),
                            "costs are drawn against an axis whose values are numbers");
     for (const SweepValue& axis_value : axis->values)
       if (!numbered_label(axis_value.label))
         return source_.error(*x,
                              fmt::format("`{}` of the axis `{}` is not a number with a known unit",
-                                         axis_value.label,
-                                         picture.x),
+                                         axis_value.label, picture.x),
                              "name an axis whose values are such as 0.1, 5 ms or easgd-16");
     file_.picture = std::move(picture);
   }

@@ -30,8 +30,7 @@ void make(const std::string& path) {
   if (error)
     throw std::runtime_error(
         fmt::format("cannot make the sweep's folder {}: {} (set output.dir in the sweep file)",
-                    path,
-                    error.message()));
+                    path, error.message()));
 }
 
 std::vector<std::string> texts(const JsonValue& list) {
@@ -298,9 +297,7 @@ void refuse_other_versions(const SweepPlan& plan, const std::string& build, Clai
     throw std::runtime_error(
         fmt::format("{}: {} works on another version of it, or with another build, in {}\n"
                     "help:  wait until that has ended, end it, or set another output.dir",
-                    plan.file.path,
-                    *holder,
-                    plan.file.output_dir));
+                    plan.file.path, *holder, plan.file.output_dir));
   }
 }
 

@@ -41,9 +41,7 @@ std::vector<std::string> labels_on(const std::string& axis, const SweepPlan& pla
 std::string words_of(const TuningPoint& point) {
   std::string text;
   for (const SweepSet& set : point)
-    text += fmt::format("{}{} {}",
-                        text.empty() ? "" : ", ",
-                        set.key.substr(set.key.rfind('.') + 1),
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", set.key.substr(set.key.rfind('.') + 1),
                         set.argument.substr(set.key.size() + 1));
   return text.empty() ? "the base file's own" : text;
 }
@@ -131,19 +129,14 @@ CellPattern only_pattern(const std::vector<std::string>& only, const SweepPlan& 
     const std::string axis = argument.substr(0, equals);
     if (equals == std::string::npos || std::ranges::count(axes, axis) == 0)
       throw std::invalid_argument(
-          fmt::format("--only {}: no axis is called `{}`\nhelp:  there are: {}",
-                      argument,
-                      axis,
+          fmt::format("--only {}: no axis is called `{}`\nhelp:  there are: {}", argument, axis,
                       fmt::join(axes, ", ")));
     const std::vector<std::string> known = labels_on(axis, plan);
     for (const std::string& label : split_commas(argument.substr(equals + 1))) {
       if (std::ranges::count(known, label) == 0)
         throw std::invalid_argument(
-            fmt::format("--only {}: `{}` has no value `{}`\nhelp:  there are: {}",
-                        argument,
-                        axis,
-                        label,
-                        fmt::join(known, ", ")));
+            fmt::format("--only {}: `{}` has no value `{}`\nhelp:  there are: {}", argument, axis,
+                        label, fmt::join(known, ", ")));
       pattern[axis].push_back(label);
     }
     if (pattern[axis].empty())
@@ -178,9 +171,8 @@ std::string progress_text(const SweepPlan& plan,
   text += fmt::format("{} running", running.size());
   if (!running.empty()) {
     const WorkerPool::Running& first = running.front();
-    text +=
-        ": " + trial_words(
-                   plan, *std::ranges::find(plan.slots, first.job.slot.number, &TrialSlot::number));
+    text += ": " + trial_words(plan, *std::ranges::find(plan.slots, first.job.slot.number,
+                                                        &TrialSlot::number));
     if (first.rounds > 0)
       text += fmt::format(" {:.0f} %",
                           100.0 * static_cast<double>(std::min(first.round, first.rounds)) /
@@ -192,12 +184,9 @@ std::string progress_text(const SweepPlan& plan,
 
 std::string tuned_text(const SweepPlan& plan, std::size_t f, const TunedFamily& tuned) {
   const SweepFamily& family = plan.families[f];
-  std::string text =
-      fmt::format("tune    {}  {} trials  {}  {}",
-                  family.label,
-                  tuning_trials(family),
-                  words_of(tuned.values),
-                  plan.file.target ? cost_text(family, tuned.score.cost) : end_text(tuned.score));
+  std::string text = fmt::format(
+      "tune    {}  {} trials  {}  {}", family.label, tuning_trials(family), words_of(tuned.values),
+      plan.file.target ? cost_text(family, tuned.score.cost) : end_text(tuned.score));
   const bool has_base = family.brackets[0].points[0].empty();  // a grid has none
   if (tuned.values.empty() || !has_base) return text;
   if (!tuned.base) return text + " (base: left in an early rung)";
@@ -218,12 +207,8 @@ std::string list_text(const SweepPlan& plan, const SweepFolder& folder, const Sw
       tried = "  " + (values ? words_of(*values)
                              : fmt::format("place {} of rung {}", slot.place, slot.rung));
     }
-    text += fmt::format("{:04} {:8} {} {}{}\n",
-                        slot.number,
-                        state_word(folder, state, plan, s),
-                        what,
-                        trial_words(plan, slot),
-                        tried);
+    text += fmt::format("{:04} {:8} {} {}{}\n", slot.number, state_word(folder, state, plan, s),
+                        what, trial_words(plan, slot), tried);
   }
   return text;
 }
@@ -239,8 +224,7 @@ std::string end_text(const SweepPlan& plan,
   text += fmt::format("\nsaved      {}\n", folder.path());
   if (!failed.empty())
     text += fmt::format("{} failed (their folders: {}/failed); the same command tries again\n",
-                        failed.size(),
-                        folder.path());
+                        failed.size(), folder.path());
   if (tally.done > 0) text += fmt::format("compare    {}\n", compare_command(plan, folder));
   return text;
 }
@@ -252,8 +236,7 @@ std::string kept_builds_text(const SweepPlan& plan,
   for (const auto& [other, trials] : builds_of(plan, state))
     if (other != build)
       text += fmt::format("warning: {} of another build than this one: {}\n",
-                          trials == 1 ? "1 trial is" : fmt::format("{} trials are", trials),
-                          other);
+                          trials == 1 ? "1 trial is" : fmt::format("{} trials are", trials), other);
   return text;
 }
 
@@ -273,14 +256,9 @@ Json sweep_json(const SweepPlan& plan,
                 const SweepState& state,
                 const FailedTrials& failed) {
   const Tally tally = tally_of(plan, state);
-  Json json{{"schema", "grapevine.sweep/1"},
-            {"name", plan.file.name},
-            {"folder", folder.path()},
-            {"trials", tally.wanted},
-            {"done", tally.done},
-            {"replayed", tally.replayed},
-            {"diverged", tally.diverged},
-            {"failed", failed.size()}};
+  Json json{{"schema", "grapevine.sweep/1"}, {"name", plan.file.name}, {"folder", folder.path()},
+            {"trials", tally.wanted},        {"done", tally.done},     {"replayed", tally.replayed},
+            {"diverged", tally.diverged},    {"failed", failed.size()}};
   Json& builds = json["builds"] = Json::object();
   for (const auto& [build, trials] : builds_of(plan, state)) builds.add(build, trials);
   Json& tuned = json["tuned"] = Json::array();

@@ -263,8 +263,8 @@ bool SweepState::look_at(std::size_t s) {
 void SweepState::take_score(const TrialSlot& slot) {
   std::vector<TuningRace>& races = races_[slot.family];
   const bool by_rounds = plan_.families[slot.family].synchronous;
-  races[slot.bracket].take(
-      slot.rung, slot.place, score_of(folder_.trial(slot), plan_.file.target, by_rounds));
+  races[slot.bracket].take(slot.rung, slot.place,
+                           score_of(folder_.trial(slot), plan_.file.target, by_rounds));
   // With asha the claims must be known before a conclusion: see look_at_claims.
   if (!is_asynchronous(slot) && std::ranges::all_of(races, &TuningRace::done))
     conclude(slot.family);

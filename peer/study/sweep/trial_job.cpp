@@ -73,8 +73,7 @@ TrialOutcome real_trial(const TrialJob& job,
   Child child(argv);
   std::string last_words;
   hear_out(
-      child,
-      [&](const std::string& line) { tell_round(line, progress); },
+      child, [&](const std::string& line) { tell_round(line, progress); },
       [&](const std::string& line) { keep_last_words(last_words, printable(line, 200)); });
   const int status = child.status();
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -335,9 +334,9 @@ std::optional<std::uint64_t> left_in_group(const std::string& max,
 std::optional<std::uint64_t> free_memory() {
   std::optional<std::uint64_t> least = available_in(text_of("/proc/meminfo"));
   for (const std::string& folder : control_groups()) {
-    const auto left = left_in_group(text_of(folder + "memory.max"),
-                                    text_of(folder + "memory.current"),
-                                    text_of(folder + "memory.stat"));
+    const auto left =
+        left_in_group(text_of(folder + "memory.max"), text_of(folder + "memory.current"),
+                      text_of(folder + "memory.stat"));
     if (left) least = std::min(*left, least.value_or(*left));
   }
   return least;

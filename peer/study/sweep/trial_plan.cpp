@@ -70,8 +70,7 @@ class Planner {
     add_measuring_slots();
     for (std::size_t k = 1; k <= plan_.extensions.size(); ++k) add_tuning_slots(k);
     if (plan_.slots.size() > most_trials)
-      source_.error(Place{1, 1, ""},
-                    1,
+      source_.error(Place{1, 1, ""}, 1,
                     fmt::format("{} trials, and {} are the most", plan_.slots.size(), most_trials),
                     "fewer seeds, values or tuning trials");
     stop_on_errors();
@@ -89,8 +88,7 @@ class Planner {
       plan_.seeds.push_back(plan_.base.seed + k);
     if (!plan_.file.tune) return;
     for (std::uint64_t seed = plan_.base.seed + tuning_seeds_begin;
-         plan_.tuning_seeds.size() < plan_.file.tune->seeds;
-         ++seed)
+         plan_.tuning_seeds.size() < plan_.file.tune->seeds; ++seed)
       if (std::ranges::count(plan_.seeds, seed) == 0) plan_.tuning_seeds.push_back(seed);
   }
 
@@ -187,20 +185,12 @@ class Planner {
 
   void add_tuning_slot(TrialSlot slot) {
     const std::string more = slot.bracket == 0 ? "" : fmt::format("extension {};", slot.bracket);
-    slot.key = fmt::format("tune;{};{}rung {};place {};seed {}",
-                           cell_key(slot.cell),
-                           more,
-                           slot.rung,
-                           slot.place,
-                           slot.seed);
+    slot.key = fmt::format("tune;{};{}rung {};place {};seed {}", cell_key(slot.cell), more,
+                           slot.rung, slot.place, slot.seed);
     const bool rungs = plan_.families[slot.family].brackets[slot.bracket].rungs.size() > 1;
-    add(slot,
-        fmt::format("tune-{}-{}{}p{}-s{}",
-                    slug(plan_.families[slot.family].label),
-                    slot.bracket == 0 ? "" : fmt::format("e{}-", slot.bracket),
-                    rungs ? fmt::format("r{}-", slot.rung) : "",
-                    slot.place,
-                    slot.seed));
+    add(slot, fmt::format("tune-{}-{}{}p{}-s{}", slug(plan_.families[slot.family].label),
+                          slot.bracket == 0 ? "" : fmt::format("e{}-", slot.bracket),
+                          rungs ? fmt::format("r{}-", slot.rung) : "", slot.place, slot.seed));
   }
 
   void add_measuring_slots() {
@@ -271,8 +261,8 @@ std::string label_of(const SweepPlan& plan, std::size_t cell) {
   std::string text;
   for (const SweepAxis& axis : plan.file.axes)
     if (axis.values.size() > 1)
-      text += fmt::format(
-          "{}{}", text.empty() ? "" : " ", label_text(axis, plan.cells[cell].labels.at(axis.name)));
+      text += fmt::format("{}{}", text.empty() ? "" : " ",
+                          label_text(axis, plan.cells[cell].labels.at(axis.name)));
   return text;
 }
 
@@ -299,22 +289,19 @@ Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
            .message = "a target needs evaluations on the way",
            .source = "",
            .help = "add `evaluate: { every: 25 rounds }` to the base file"},
-          cell,
-          sets);
+          cell, sets);
     if (file_.simulated && fleet.program)
       say({.where = "",
            .message = "the gradients are its program's, which `grapevine simulate` does not start",
            .source = "",
            .help = "add `in: run` to the sweep file: each trial then starts its programs"},
-          cell,
-          sets);
+          cell, sets);
     if (file_.tune && file_.tune->in_rungs() && !fleet.stop.rounds && !fleet.stop.epochs)
       say({.where = "",
            .message = file_.tune->by + " needs to know how long a training is",
            .source = "",
            .help = "give `stop.rounds` or `stop.epochs` in the base file"},
-          cell,
-          sets);
+          cell, sets);
   } catch (const FleetError& error) {
     for (const Diagnostic& problem : error.diagnostics()) say(problem, cell, sets);
   }
@@ -340,9 +327,7 @@ void CellCheck::say(const Diagnostic& problem,
   const Place place = blamed ? set->place : place_of(cell);
   const std::string message =
       blamed ? problem.message
-             : fmt::format("{}: {}{}",
-                           words_of(cell),
-                           problem.message,
+             : fmt::format("{}: {}{}", words_of(cell), problem.message,
                            problem.where.empty() ? "" : fmt::format(" ({})", problem.where));
   const std::string at = fmt::format("{}:{}:{}", place.line, place.column, problem.message);
   if (!said_.insert(at).second) return;

@@ -16,8 +16,8 @@
 namespace gv {
 namespace {
 
-constexpr std::array<std::uint64_t, 16> primes{
-    2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
+constexpr std::array<std::uint64_t, 16> primes{2,  3,  5,  7,  11, 13, 17, 19,
+                                               23, 29, 31, 37, 41, 43, 47, 53};
 
 /// Returns the Halton coordinate; knobs beyond the number of primes reuse them with an offset.
 double halton(std::uint64_t index, std::size_t knob) {
@@ -251,12 +251,10 @@ std::vector<TuningEdge> edges_of(const std::vector<TuningKnob>& knobs,
     if (least == most || (*own != least && *own != most)) continue;
     const std::string name = knobs[j].key.substr(knobs[j].key.rfind('.') + 1);
     const bool largest = *own == most;
-    edges.push_back(
-        {knobs[j].key,
-         largest,
-         fmt::format(
-             "{} {} is the {} tried", name, tried[best][j], largest ? "largest" : "smallest"),
-         knobs[j].scale == TuningKnob::Scale::list});
+    edges.push_back({knobs[j].key, largest,
+                     fmt::format("{} {} is the {} tried", name, tried[best][j],
+                                 largest ? "largest" : "smallest"),
+                     knobs[j].scale == TuningKnob::Scale::list});
   }
   return edges;
 }

@@ -181,8 +181,7 @@ std::vector<std::byte> encode(const Frame& frame, std::uint64_t payload_hash) {
   const auto* numbered = std::get_if<NumberedMessage>(&frame);
   const bool loaded = numbered != nullptr && numbered->message.payload;
   return encode(std::visit([](const auto& content) { return header_of(content); }, frame),
-                loaded ? numbered->message.payload->size() : 0,
-                payload_hash);
+                loaded ? numbered->message.payload->size() : 0, payload_hash);
 }
 
 std::vector<std::byte> encode(const Frame& frame) {
@@ -253,10 +252,8 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
 }
 
 std::string protobuf_version() {
-  return fmt::format("{}.{}.{}",
-                     GOOGLE_PROTOBUF_VERSION / 1000000,
-                     GOOGLE_PROTOBUF_VERSION / 1000 % 1000,
-                     GOOGLE_PROTOBUF_VERSION % 1000);
+  return fmt::format("{}.{}.{}", GOOGLE_PROTOBUF_VERSION / 1000000,
+                     GOOGLE_PROTOBUF_VERSION / 1000 % 1000, GOOGLE_PROTOBUF_VERSION % 1000);
 }
 
 bool is_fill(std::span<const std::byte> bytes) {

@@ -71,8 +71,8 @@ Verdict Borrower::judge_place(const Loan& loan) const {
 Verdict Borrower::judge_use(const Loan& loan) const {
   const std::uint64_t there = theirs_.generation(loan.block).load(std::memory_order_acquire);
   if (loan.generation == 0 || there != loan.generation)
-    return fmt::format(
-        "a loan of use {} of block {}, which holds use {}", loan.generation, loan.block, there);
+    return fmt::format("a loan of use {} of block {}, which holds use {}", loan.generation,
+                       loan.block, there);
   return "";
 }
 
@@ -185,8 +185,8 @@ bool Lender::given_back(std::uint32_t row, std::uint32_t block, std::uint64_t ge
 Sharing::Sharing(Options options) : options_(std::move(options)) {
   const auto& [lender, borrower] = options_.parts;
   lender_ = lender ? lender(options_.region, options_.smallest)
-                   : std::make_shared<Lender>(
-                         options_.region, options_.smallest, options_.reserve, options_.beside);
+                   : std::make_shared<Lender>(options_.region, options_.smallest, options_.reserve,
+                                              options_.beside);
 }
 
 std::uint32_t Sharing::row_of(PeerId neighbor) const {

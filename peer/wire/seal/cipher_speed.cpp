@@ -39,10 +39,8 @@ double bytes_per_second(bool encrypts) {
   std::vector<unsigned char> record(SSL3_RT_MAX_PLAIN_LENGTH);
   const std::array<unsigned char, 16> key{};
   const OwnedCipher cipher(EVP_CIPHER_CTX_new());
-  const bool made =
-      cipher &&
-      EVP_CipherInit_ex(
-          cipher.get(), EVP_aes_128_gcm(), nullptr, key.data(), nullptr, encrypts ? 1 : 0) == 1;
+  const bool made = cipher && EVP_CipherInit_ex(cipher.get(), EVP_aes_128_gcm(), nullptr,
+                                                key.data(), nullptr, encrypts ? 1 : 0) == 1;
   openssl_must(made, "AES-128-GCM");
   const double began = own_seconds();
   double bytes = 0;

@@ -27,16 +27,12 @@ void check_file(const std::string& path, PeerId id, KeyCheck& check) {
     throw std::runtime_error(
         fmt::format("{}: its certificate {}\nhelp:  set this machine's clock, or make new keys for "
                     "all peers: grapevine keygen FILE -o OTHER-FOLDER",
-                    path,
-                    date));
+                    path, date));
   if (!check.fleet.empty() && fleet != check.fleet)
     throw std::runtime_error(
         fmt::format("{}: holds keys of another fleet ({:.12}...) than peer {}'s ({:.12}...)\nhelp: "
                     " all peers need files of one `grapevine keygen`: copy this one again",
-                    path,
-                    fleet,
-                    check.good.front(),
-                    check.fleet));
+                    path, fleet, check.good.front(), check.fleet));
   check.fleet = fleet;
   check.good.push_back(id);
 }

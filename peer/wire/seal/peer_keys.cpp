@@ -52,8 +52,8 @@ void set_serial(X509& certificate) {
 
 void set_name(X509_NAME* name, const std::string& text) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
-  openssl_must(X509_NAME_add_entry_by_txt(
-                   name, "CN", MBSTRING_ASC, bytes, static_cast<int>(text.size()), -1, 0) == 1,
+  openssl_must(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, bytes,
+                                          static_cast<int>(text.size()), -1, 0) == 1,
                "a name");
 }
 
@@ -203,18 +203,13 @@ std::string RunToken::proof(Side side, std::string_view ends, std::uint64_t now)
   std::string proof(time_bytes + code_bytes, '\0');
   std::memcpy(proof.data(), &now, time_bytes);
   std::string said = fmt::format("grapevine, within one machine\n{}\n{}\n",
-                                 side == Side::dials ? "dials" : "is dialled",
-                                 ends);
+                                 side == Side::dials ? "dials" : "is dialled", ends);
   said.append(proof, 0, time_bytes);
   unsigned size = 0;
   const unsigned char* const code =
-      HMAC(EVP_sha256(),
-           text_.data(),
-           static_cast<int>(text_.size()),
-           reinterpret_cast<const unsigned char*>(said.data()),
-           said.size(),
-           reinterpret_cast<unsigned char*>(proof.data() + time_bytes),
-           &size);
+      HMAC(EVP_sha256(), text_.data(), static_cast<int>(text_.size()),
+           reinterpret_cast<const unsigned char*>(said.data()), said.size(),
+           reinterpret_cast<unsigned char*>(proof.data() + time_bytes), &size);
   openssl_must(code != nullptr && size == code_bytes, "cannot prove to know the run's token");
   return proof;
 }

@@ -93,9 +93,8 @@ class Curve {
   OwnedPoint point(std::string_view bytes) const {
     if (bytes.size() != point_bytes || bytes.front() != uncompressed) return nullptr;
     OwnedPoint point = identity();
-    const bool on_curve =
-        EC_POINT_oct2point(
-            group_.get(), point.get(), bytes_of(bytes), bytes.size(), numbers_.get()) == 1;
+    const bool on_curve = EC_POINT_oct2point(group_.get(), point.get(), bytes_of(bytes),
+                                             bytes.size(), numbers_.get()) == 1;
     if (on_curve) return point;
     ERR_clear_error();
     return nullptr;
@@ -103,12 +102,8 @@ class Curve {
 
   Secret bytes(const EC_POINT& point) const {
     Secret bytes(point_bytes, '\0');
-    openssl_must(EC_POINT_point2oct(group_.get(),
-                                    &point,
-                                    POINT_CONVERSION_UNCOMPRESSED,
-                                    bytes_of(bytes),
-                                    bytes.size(),
-                                    numbers_.get()) == point_bytes,
+    openssl_must(EC_POINT_point2oct(group_.get(), &point, POINT_CONVERSION_UNCOMPRESSED,
+                                    bytes_of(bytes), bytes.size(), numbers_.get()) == point_bytes,
                  "a point");
     return bytes;
   }
@@ -119,10 +114,9 @@ class Curve {
     const OwnedNumber k = number(scalar);
     const BIGNUM* const of_generator = point == nullptr ? k.get() : nullptr;
     const BIGNUM* const of_point = point == nullptr ? nullptr : k.get();
-    openssl_must(
-        EC_POINT_mul(group_.get(), product.get(), of_generator, point, of_point, numbers_.get()) ==
-            1,
-        "a multiple of a point");
+    openssl_must(EC_POINT_mul(group_.get(), product.get(), of_generator, point, of_point,
+                              numbers_.get()) == 1,
+                 "a multiple of a point");
     return product;
   }
 
@@ -169,13 +163,8 @@ Secret hash(std::string_view text) {
 
 Secret mac(std::string_view key, std::string_view text) {
   Secret code(hash_bytes, '\0');
-  openssl_must(HMAC(EVP_sha256(),
-                    key.data(),
-                    static_cast<int>(key.size()),
-                    bytes_of(text),
-                    text.size(),
-                    bytes_of(code),
-                    nullptr) != nullptr,
+  openssl_must(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes_of(text),
+                    text.size(), bytes_of(code), nullptr) != nullptr,
                "HMAC");
   return code;
 }
@@ -192,16 +181,8 @@ Secret derive(std::string_view key, std::string info) {
 Secret stretch(std::string_view secret, std::string_view salt) {
   constexpr std::uint64_t n = 1U << 14U, r = 8, p = 1, most_memory = 64U << 20U;
   Secret stretched(stretched_bytes, '\0');
-  openssl_must(EVP_PBE_scrypt(secret.data(),
-                              secret.size(),
-                              bytes_of(salt),
-                              salt.size(),
-                              n,
-                              r,
-                              p,
-                              most_memory,
-                              bytes_of(stretched),
-                              stretched.size()) == 1,
+  openssl_must(EVP_PBE_scrypt(secret.data(), secret.size(), bytes_of(salt), salt.size(), n, r, p,
+                              most_memory, bytes_of(stretched), stretched.size()) == 1,
                "scrypt");
   return stretched;
 }

@@ -124,13 +124,11 @@ void check_owner(const std::string& path, const struct stat& file) {
                      "file as this user",
                      file.st_uid));
   if ((file.st_mode & 077) != 0)
-    fail(path,
-         fmt::format(
-             "others may read it or write it (mode {:04o}): a stranger with a peer's key can "
-             "be that peer\nhelp:  chmod 600 {}; if others were on this machine, make new "
-             "keys",
-             file.st_mode & 07777,
-             path));
+    fail(path, fmt::format(
+                   "others may read it or write it (mode {:04o}): a stranger with a peer's key can "
+                   "be that peer\nhelp:  chmod 600 {}; if others were on this machine, make new "
+                   "keys",
+                   file.st_mode & 07777, path));
 }
 
 }  // namespace
@@ -199,11 +197,10 @@ PeerKeys parse_keys(std::string_view text, const std::string& name) {
   keys.authority = take_block(text, at, certificate_mark);
   const bool whole = !keys.authority.empty() && at == text.size();
   if (whole && std::ranges::all_of(text, is_of_pem)) return keys;
-  fail(name,
-       fmt::format(
-           "does not hold a private key, its certificate and the authority's in PEM, in this "
-           "order and nothing else{}",
-           make_keys_help));
+  fail(name, fmt::format(
+                 "does not hold a private key, its certificate and the authority's in PEM, in this "
+                 "order and nothing else{}",
+                 make_keys_help));
 }
 
 std::vector<std::string> write_key_files(const std::string& folder,

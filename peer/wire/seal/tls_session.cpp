@@ -184,14 +184,9 @@ void TlsSession::secure() {
   const bool proved = SSL_get_verify_result(ssl_) == X509_V_OK && judgement_.empty() &&
                       SSL_get0_peer_certificate(ssl_) != nullptr &&
                       SSL_version(ssl_) == TLS1_3_VERSION;
-  const bool exported = SSL_export_keying_material(ssl_,
-                                                   channel.data(),
-                                                   channel.size(),
-                                                   channel_label,
-                                                   std::strlen(channel_label),
-                                                   nullptr,
-                                                   0,
-                                                   0) == 1;
+  const bool exported =
+      SSL_export_keying_material(ssl_, channel.data(), channel.size(), channel_label,
+                                 std::strlen(channel_label), nullptr, 0, 0) == 1;
   if (!proved || !exported) return fail("it did not prove who it is");
   channel_.assign(reinterpret_cast<const char*>(channel.data()), channel.size());
   state_ = State::secured;

@@ -98,9 +98,7 @@ asio::awaitable<void> TcpWorldImpl::accept_loop(tcp::acceptor& acceptor) {
     if (!protection && wrong.empty()) continue;
     const bool known = neighbors_at(from) > 0;
     if (!known) look_again();
-    const ConnectionId id = links_->accepted(from.address().to_string(),
-                                             from.port(),
-                                             now(),
+    const ConnectionId id = links_->accepted(from.address().to_string(), from.port(), now(),
                                              {.known = known,
                                               .crowded = crowded(socket->native_handle()),
                                               .origin = known ? "" : network_of(from.address())});
@@ -125,8 +123,7 @@ void TcpWorldImpl::open(ConnectionId id,
   const std::string ends = ends_to_prove(socket, dialled);
   const Time since = dialled ? stamp() : listening_since_;
   const auto stream = std::make_shared<TcpConnection>(
-      std::move(socket),
-      *pool_,
+      std::move(socket), *pool_,
       TcpConnection::Events{
           .on_frame = [this, id](Frame f) { take(id, std::move(f)); },
           .on_bytes = [this, id](std::size_t n) { links_->hear_bytes(id, n, now()); },
@@ -170,8 +167,8 @@ asio::awaitable<void> TcpWorldImpl::connect(PeerId neighbor, ConnectionId connec
     unproven_[neighbor] = socket->remote_endpoint(gone);
     std::optional<TcpConnection::Protection> protection = protection_of(neighbor, *socket);
     if (!protection)
-      co_return links_->ended(
-          connection, "it is on another machine, and there are no keys (keygen)", now());
+      co_return links_->ended(connection,
+                              "it is on another machine, and there are no keys (keygen)", now());
     const bool plain = protection->tls == nullptr;
     open(connection, std::move(*socket), std::move(*protection), true);
     if (plain) links_->connected(connection, now());
@@ -359,8 +356,7 @@ void TcpWorldImpl::check_keys() const {
       "peer {} has no keys to prove to peer {} who it is{}\nhelp:  make them for all with "
       "`grapevine keygen FILE`, and give each machine those of its peers; or write "
       "`security: plaintext` on a network that you trust",
-      options_.links.self.peer,
-      *at,
+      options_.links.self.peer, *at,
       options_.security == SecurityMode::tls ? "" : ", which lives on another machine"));
 }
 
@@ -379,8 +375,7 @@ std::optional<TcpConnection::Protection> TcpWorldImpl::protection_of(
                          : fmt::format(
                                "its certificate is that of peer {}, and peer {} was to be "
                                "there",
-                               id,
-                               dialled);
+                               id, dialled);
   };
   return Protection{.tls =
                         std::make_unique<TlsSession>(options_.keys, TlsSession::Role::dials, fits)};
@@ -427,8 +422,7 @@ std::optional<TcpConnection::Protection> TcpWorldImpl::protection_from(const tcp
     const bool comes =
         std::ranges::count(options_.links.neighbors, id) > 0 && !options_.links.dials(id);
     return comes ? ""
-                 : fmt::format("peer {} does not dial peer {} in this topology",
-                               id,
+                 : fmt::format("peer {} does not dial peer {} in this topology", id,
                                options_.links.self.peer);
   };
   return Protection{
@@ -464,12 +458,12 @@ std::string TcpWorldImpl::channel_of(const Connection& connection) const {
 std::string TcpWorldImpl::objection(const Connection& connection, const Hello& theirs) const {
   const std::optional<PeerId> proved = connection.stream->proved();
   if (proved && *proved != theirs.peer)
-    return fmt::format(
-        "its certificate is that of peer {}, and it claims to be peer {}", *proved, theirs.peer);
+    return fmt::format("its certificate is that of peer {}, and it claims to be peer {}", *proved,
+                       theirs.peer);
   if (!proved && !connection.ends.empty()) {
     const auto side = connection.dialled ? RunToken::Side::is_dialled : RunToken::Side::dials;
-    std::string wrong = options_.token->objection(
-        theirs.channel, side, connection.ends, nanoseconds(connection.since));
+    std::string wrong = options_.token->objection(theirs.channel, side, connection.ends,
+                                                  nanoseconds(connection.since));
     if (!wrong.empty()) return wrong;
   } else if (theirs.channel != connection.stream->channel()) {
     return "its Hello is one of another connection";

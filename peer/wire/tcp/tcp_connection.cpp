@@ -173,8 +173,8 @@ void TcpConnection::refuse(const std::string& why) {
 void TcpConnection::say_last_words() {
   if (writing_) return;
   encrypted_ = tls_->take_output(std::move(encrypted_));
-  ::send(
-      socket_.native_handle(), encrypted_.data(), encrypted_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  ::send(socket_.native_handle(), encrypted_.data(), encrypted_.size(),
+         MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 std::string TcpConnection::take_frames() {

@@ -92,8 +92,7 @@ TcpWorldImpl::TcpWorldImpl(TcpOptions options) : options_(std::move(options)) {
   if (options_.emulate)
     shaper_.emplace(*options_.emulate, options_.links.self.peer, options_.emulation_seed, host_lag);
   if (!options_.share || options_.emulate || options_.links.neighbors.empty()) return;
-  shared_ = SharedEdges::make(io_,
-                              *options_.share,
+  shared_ = SharedEdges::make(io_, *options_.share,
                               {.self = options_.links.self.peer,
                                .incarnation = options_.links.self.incarnation,
                                .neighbors = options_.links.neighbors,
@@ -238,8 +237,7 @@ void TcpWorldImpl::watch_own_work() {
     options_.log(
         fmt::format("the arithmetic has been at one job for {:.1f} s, in round {}: giving up "
                     "(faults.stuck_after)",
-                    in_seconds(time),
-                    user_->clock()));
+                    in_seconds(time), user_->clock()));
     options_.on_stuck();
   }
   after(options_.links.times.heartbeat, [this] { watch_own_work(); });
@@ -268,8 +266,8 @@ void TcpWorldImpl::fail_unfit(const std::string& why) {
 }
 
 std::string asio_version() {
-  return fmt::format(
-      "{}.{}.{}", ASIO_VERSION / 100000, ASIO_VERSION / 100 % 1000, ASIO_VERSION % 100);
+  return fmt::format("{}.{}.{}", ASIO_VERSION / 100000, ASIO_VERSION / 100 % 1000,
+                     ASIO_VERSION % 100);
 }
 
 std::unique_ptr<TcpWorld> TcpWorld::make(TcpOptions options) {

@@ -41,8 +41,8 @@ TEST(ClockBound, TheOnlyNeighbourOfANewProcessIsBelieved) {
 TEST(ClockBound, LaterItIsBelievedAsFarAsTheTimeAllows) {
   ClockBound bound(1, 1'000'000, 6);
   for (int second = 1; second <= 10; ++second)  // ten rounds in each
-    bound.believe(
-        1, static_cast<Round>(second) * 10, static_cast<Round>(second) * 10, seconds(second));
+    bound.believe(1, static_cast<Round>(second) * 10, static_cast<Round>(second) * 10,
+                  seconds(second));
   EXPECT_EQ(bound.believe(1, lie, 100, seconds(11)), 100 + 6 + 20U);
   // We stood still for 50 s: it may be 500 rounds ahead, and is believed.
   EXPECT_EQ(bound.believe(1, 600, 126, seconds(60)), 600U);

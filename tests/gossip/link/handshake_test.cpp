@@ -151,9 +151,8 @@ TEST_F(Accepting, AProcessInWhosePlaceAnotherComesIsDeadWhereNoneSucceeds) {
     come(settings_of(1, 4, {}, 2).self);
     EXPECT_TRUE(user.told.empty()) << "it is of another fleet";
     come(hello_of(1, 2));
-    EXPECT_EQ(user.told,
-              successors ? std::vector<std::string>{"replaced 1"}
-                         : (std::vector<std::string>{"away 1", "died 1"}));
+    EXPECT_EQ(user.told, successors ? std::vector<std::string>{"replaced 1"}
+                                    : (std::vector<std::string>{"away 1", "died 1"}));
   }
 }
 
@@ -236,9 +235,7 @@ TEST_F(Accepting, StrangersNeverTakeThePlacesOfNeighbours) {
 TEST_F(Accepting, StrangersOfOneNetworkCountAsOne) {
   std::vector<ConnectionId> came;
   for (int k = 0; k < 12; ++k)
-    came.push_back(links->accepted("fd00::" + std::to_string(k),
-                                   7,
-                                   now,
+    came.push_back(links->accepted("fd00::" + std::to_string(k), 7, now,
                                    {.known = false, .crowded = false, .origin = "fd00::/64"}));
   const ConnectionId neighbor = connect_as("fd00::1", true);
   for (std::size_t k = 0; k < came.size(); ++k) EXPECT_EQ(closed(came[k]), k < 4) << k;

@@ -107,9 +107,8 @@ class MemoryNet::Process : public Carrier {
     sent.push_back(frame);
     const auto at = ends_.find(connection);
     if (at == ends_.end()) return;
-    net_.pass(at->second.first, at->second.second, [this, frame](LinkLayer& to, ConnectionId id) {
-      to.arrived(id, frame, net_.now_);
-    });
+    net_.pass(at->second.first, at->second.second,
+              [this, frame](LinkLayer& to, ConnectionId id) { to.arrived(id, frame, net_.now_); });
   }
   void admit(ConnectionId, PeerId, const Hello&) override {}
   void finish(ConnectionId) override {}

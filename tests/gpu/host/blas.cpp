@@ -132,14 +132,8 @@ struct Call {
     const auto size = [](int value) { return static_cast<size_t>(value); };
     const bool tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     product({a, a_type, size(lda), a_as == CUBLAS_OP_T, tf32},
-            {b, b_type, size(ldb), b_as == CUBLAS_OP_T, tf32},
-            size(m),
-            size(n),
-            size(k),
-            alpha,
-            beta,
-            static_cast<float*>(c),
-            size(ldc));
+            {b, b_type, size(ldb), b_as == CUBLAS_OP_T, tf32}, size(m), size(n), size(k), alpha,
+            beta, static_cast<float*>(c), size(ldc));
   }
 };
 
@@ -182,20 +176,8 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle,
                             int ldc,
                             cublasComputeType_t compute,
                             cublasGemmAlgo_t) {
-  const Call call{a_as,
-                  b_as,
-                  m,
-                  n,
-                  k,
-                  lda,
-                  ldb,
-                  ldc,
-                  1,
-                  a_type,
-                  b_type,
-                  c_type,
-                  compute,
-                  value_of(alpha),
+  const Call call{a_as,          b_as, m,      n,      k,      lda,     ldb,
+                  ldc,           1,    a_type, b_type, c_type, compute, value_of(alpha),
                   value_of(beta)};
   return put(handle, call, [a, b, c](const Call& one) { one.run(a, b, c); });
 }
@@ -221,20 +203,8 @@ cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle,
                                    int batch,
                                    cublasComputeType_t compute,
                                    cublasGemmAlgo_t) {
-  const Call call{a_as,
-                  b_as,
-                  m,
-                  n,
-                  k,
-                  lda,
-                  ldb,
-                  ldc,
-                  batch,
-                  a_type,
-                  b_type,
-                  c_type,
-                  compute,
-                  value_of(alpha),
+  const Call call{a_as,          b_as,  m,      n,      k,      lda,     ldb,
+                  ldc,           batch, a_type, b_type, c_type, compute, value_of(alpha),
                   value_of(beta)};
   gv::host_cuda::must_be_on_device(a);
   gv::host_cuda::must_be_on_device(b);

@@ -103,8 +103,7 @@ void overlaps(const HostTensor& x,
               visit(Overlap{at((n * x.c + channel) * x.h + row, x.w, first * c.sw + s - c.pw),
                             at((n * y.c + k) * y.h + i, y.w, first),
                             at((k * f.c + channel) * f.h + r, f.w, s),
-                            static_cast<size_t>(last - first + 1),
-                            static_cast<size_t>(c.sw)});
+                            static_cast<size_t>(last - first + 1), static_cast<size_t>(c.sw)});
             }
           }
 }
@@ -277,10 +276,7 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle,
                                       cudnnTensorDescriptor_t y_as,
                                       void* y) {
   if (!agree(*x_as, *w_as, *as, *y_as)) return CUDNN_STATUS_BAD_PARAM;
-  return run(handle,
-             workspace,
-             bytes,
-             workspace_bytes(*w_as, *y_as),
+  return run(handle, workspace, bytes, workspace_bytes(*w_as, *y_as),
              [=, xs = *x_as, f = *w_as, c = *as, ys = *y_as, old = value_of(beta)] {
                const std::vector<float> a = read(x, xs.type, count(xs), c.math);
                const std::vector<float> b = read(w, f.type, count(f), c.math);
@@ -306,10 +302,7 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle,
                                            cudnnTensorDescriptor_t x_as,
                                            void* dx) {
   if (!agree(*x_as, *w_as, *as, *y_as)) return CUDNN_STATUS_BAD_PARAM;
-  return run(handle,
-             workspace,
-             bytes,
-             workspace_bytes(*w_as, *y_as),
+  return run(handle, workspace, bytes, workspace_bytes(*w_as, *y_as),
              [=, xs = *x_as, f = *w_as, c = *as, ys = *y_as, old = value_of(beta)] {
                const std::vector<float> a = read(dy, ys.type, count(ys), c.math);
                const std::vector<float> b = read(w, f.type, count(f), c.math);
@@ -335,10 +328,7 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle,
                                              cudnnFilterDescriptor_t w_as,
                                              void* dw) {
   if (!agree(*x_as, *w_as, *as, *y_as)) return CUDNN_STATUS_BAD_PARAM;
-  return run(handle,
-             workspace,
-             bytes,
-             workspace_bytes(*w_as, *y_as),
+  return run(handle, workspace, bytes, workspace_bytes(*w_as, *y_as),
              [=, xs = *x_as, f = *w_as, c = *as, ys = *y_as, old = value_of(beta)] {
                const std::vector<float> a = read(x, xs.type, count(xs), c.math);
                const std::vector<float> b = read(dy, ys.type, count(ys), c.math);

@@ -274,19 +274,20 @@ cudaError_t cudaMemcpyAsync(
     staged = std::make_shared<std::vector<char>>(bytes_of, bytes_of + bytes);
   }
   auto* const source = const_cast<char*>(static_cast<const char*>(from));
-  put(stream_of(stream),
-      {.run =
-           [to, from, bytes, staged, to_device, from_device] {
-             ++counts().copies;
-             if (to_device) must_hold(to, bytes, "cudaMemcpy to the device");
-             if (from_device) must_hold(from, bytes, "cudaMemcpy from the device");
-             note_read(from, bytes);
-             note_write(to, bytes);
-             if (bytes > 0) std::memcpy(to, staged ? staged->data() : from, bytes);
-           },
-       .reads = up && locked > 0 ? Range{source, bytes} : Range{},
-       .writes = down ? Range{static_cast<char*>(to), bytes} : Range{},
-       .over_bus = up || down ? bytes : 0});
+  put(stream_of(stream), {.run =
+                              [to, from, bytes, staged, to_device, from_device] {
+                                ++counts().copies;
+                                if (to_device) must_hold(to, bytes, "cudaMemcpy to the device");
+                                if (from_device)
+                                  must_hold(from, bytes, "cudaMemcpy from the device");
+                                note_read(from, bytes);
+                                note_write(to, bytes);
+                                if (bytes > 0)
+                                  std::memcpy(to, staged ? staged->data() : from, bytes);
+                              },
+                          .reads = up && locked > 0 ? Range{source, bytes} : Range{},
+                          .writes = down ? Range{static_cast<char*>(to), bytes} : Range{},
+                          .over_bus = up || down ? bytes : 0});
   return cudaSuccess;
 }
 

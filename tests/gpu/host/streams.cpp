@@ -232,13 +232,12 @@ bool refused_while_recording() {
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
   const Call call(calls());
-  put(stream_of(stream),
-      {.run =
-           [work = std::move(work)] {
-             ++counts().products;
-             work();
-           },
-       .works = true});
+  put(stream_of(stream), {.run =
+                              [work = std::move(work)] {
+                                ++counts().products;
+                                work();
+                              },
+                          .works = true});
 }
 
 void enqueue_grid(cudaStream_t stream,

@@ -146,12 +146,8 @@ void access(Cell* cells,
 
 Cell* arena_cells() {
   if (watch.cells != nullptr) return watch.cells;
-  void* at = ::mmap(nullptr,
-                    arena_bytes / cell_bytes * sizeof(Cell),
-                    PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                    -1,
-                    0);
+  void* at = ::mmap(nullptr, arena_bytes / cell_bytes * sizeof(Cell), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) problem("there is no room to watch the device's memory");
   return watch.cells = static_cast<Cell*>(at);
 }
@@ -168,25 +164,15 @@ void in_kernel(const void* p, std::size_t bytes, bool writes, Stamp flags, const
       problem(std::string("a kernel ") + (writes ? "writes" : "reads") +
               " beyond an allocation on the device" + place_of(code));
     const Stamp mine = of_this_thread() | (watch.block << block_at & of_block);
-    access(arena_cells(),
-           offset,
-           bytes,
-           mine | flags | numbered(watch.operation),
-           writes,
-           false,
+    access(arena_cells(), offset, bytes, mine | flags | numbered(watch.operation), writes, false,
            code);
     return;
   }
   for (std::size_t k = 0; k < watch.shared.size(); ++k) {
     if (!watch.shared[k].holds(p)) continue;
     offset = static_cast<std::size_t>(static_cast<const char*>(p) - watch.shared[k].begin);
-    access(watch.shared_cells[k].data(),
-           offset,
-           bytes,
-           of_this_thread() | flags | numbered(watch.blocks_so_far),
-           writes,
-           true,
-           code);
+    access(watch.shared_cells[k].data(), offset, bytes,
+           of_this_thread() | flags | numbered(watch.blocks_so_far), writes, true, code);
     return;
   }
   if (!writes && (watch.body.holds(p) || watch.arguments.holds(p) || is_place(p))) return;

@@ -21,12 +21,8 @@ class Parity : public testing::TestWithParam<Case> {
   void SetUp() override { GV_NEEDS_CUDA(cuda.missing()); }
   static std::unique_ptr<Replica> make(const Implementation& on,
                                        Precision precision = Precision::fp32) {
-    return on.make(GetParam().network(),
-                   share_for(GetParam().model.kind),
-                   sgd(),
-                   small_cases() ? 8 : 32,
-                   Rng(3),
-                   precision);
+    return on.make(GetParam().network(), share_for(GetParam().model.kind), sgd(),
+                   small_cases() ? 8 : 32, Rng(3), precision);
   }
 };
 

@@ -23,8 +23,8 @@ class OverlapTest : public testing::Test {
 
   static std::unique_ptr<Replica> make() {
     const Share share = digits_share();
-    return make_replica(
-        make_network(mlp(300), *share.train), share, momentum_sgd(), 8, Rng(3), 0, Precision::fp32);
+    return make_replica(make_network(mlp(300), *share.train), share, momentum_sgd(), 8, Rng(3), 0,
+                        Precision::fp32);
   }
   static std::shared_ptr<Buffer> drawn(BufferPool& pool, std::size_t count, std::uint64_t seed) {
     std::shared_ptr<Buffer> buffer = pool.acquire(count * sizeof(float));
@@ -155,10 +155,8 @@ TEST_F(OverlapTest, AllBytesOfAnExchangeMayCrossTheBusBesideTheGradient) {
   const auto replica = make();
   Overlap& device = *replica->overlap();
   const Crossed now = crossed(
-      *replica,
-      [&] { device.begin_gradient(); },
-      [&](const Payload& piece) { device.stage(piece); },
-      [&] { device.end_gradient(); });
+      *replica, [&] { device.begin_gradient(); },
+      [&](const Payload& piece) { device.stage(piece); }, [&] { device.end_gradient(); });
   RecordProperty("bytes", static_cast<int>(now.bytes));
   RecordProperty("beside", static_cast<int>(now.beside));
   const std::size_t exchanged = 3 * replica->size() * sizeof(float);

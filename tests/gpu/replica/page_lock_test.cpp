@@ -61,8 +61,8 @@ class PageLocks : public testing::Test {
   }
   static std::unique_ptr<Replica> make() {
     const Share share = digits_share();
-    return make_replica(
-        make_network(mlp(60), *share.train), share, momentum_sgd(), 8, Rng(3), 0, Precision::fp32);
+    return make_replica(make_network(mlp(60), *share.train), share, momentum_sgd(), 8, Rng(3), 0,
+                        Precision::fp32);
   }
   /// Copies x of one replica to the shared memory, and from there mixes it into the other.
   void exchange() {

@@ -60,8 +60,8 @@ TEST_P(ReplicaTest, ItsStateMovesToTheHostAndBack) {
     StateReader again(moved);
     back->restore(again);
     EXPECT_EQ(saved(*back), state);
-    EXPECT_NEAR(
-        loss_of_gradient(*back), loss_of_gradient(*there), 1e-5);  // the next minibatch is the same
+    EXPECT_NEAR(loss_of_gradient(*back), loss_of_gradient(*there),
+                1e-5);  // the next minibatch is the same
   }
 }
 

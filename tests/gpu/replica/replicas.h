@@ -33,8 +33,8 @@ struct Implementation {
                                 Rng init,
                                 Precision precision = Precision::fp32) const {
     if (cuda) return make_cuda_replica(network, share, optimizer, batch, init, 0, precision);
-    return make_host_replica(
-        make_network_objective(network, std::move(share)), optimizer, batch, init);
+    return make_host_replica(make_network_objective(network, std::move(share)), optimizer, batch,
+                             init);
   }
   std::unique_ptr<Replica> make(const ModelSpec& model,
                                 Share share,

@@ -23,8 +23,7 @@ TEST(PlayedDevices, AreRefusedWhereTheyAreTooOldForTheKernels) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(leave_with_status("90"), testing::ExitedWithCode(0), "^1 devices: $");
   EXPECT_EXIT(leave_with_status("75"), testing::ExitedWithCode(0), "^1 devices: $");
-  EXPECT_EXIT(leave_with_status("61"),
-              testing::ExitedWithCode(0),
+  EXPECT_EXIT(leave_with_status("61"), testing::ExitedWithCode(0),
               "^0 devices: .gpu. device 0, the host, is of compute capability 6.1, and the kernels "
               "were compiled from 7.5 on");
 }

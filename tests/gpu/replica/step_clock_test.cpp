@@ -51,8 +51,7 @@ TEST(StepClock, StepsToTheBitAsTheOptimizerAndSavesTheSameBytes) {
     StepClock clock(spec);
     std::vector<float> expected(d);
     Rng(1).fill_normal(expected);
-    Stepped ours{expected,
-                 std::vector<float>(clock.vectors() > 0 ? d : 0),
+    Stepped ours{expected, std::vector<float>(clock.vectors() > 0 ? d : 0),
                  std::vector<float>(clock.vectors() > 1 ? d : 0)};
     for (std::uint64_t t = 0; t < 8; ++t) {
       std::vector<float> g(d);
@@ -89,8 +88,7 @@ TEST(StepClock, RestoresWhatAnOptimizerSaved) {
     StateWriter state;
     optimizer->save(state);
     StepClock clock(spec);
-    Stepped ours{expected,
-                 std::vector<float>(clock.vectors() > 0 ? d : 0),
+    Stepped ours{expected, std::vector<float>(clock.vectors() > 0 ? d : 0),
                  std::vector<float>(clock.vectors() > 1 ? d : 0)};
     StateReader in(state.bytes());
     clock.restore(in, ours.first, ours.second);

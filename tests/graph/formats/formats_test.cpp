@@ -128,16 +128,14 @@ TEST_F(Formats, NameTheFaultAndTheRemedy) {
   expect("a.json", R"({"nodes": [], "links": [], "edges": []})", "both `links` and `edges`");
   expect("a.json", R"({"nodes": []})", "expected a list `edges`");
   expect("a.json", R"({"nodes": [{"id": 0}], "edges": []})", "the fleet has 2", 2);
-  expect("a.json",
-         "{\"nodes\": [{\"id\": 0}],\n \"edges\": [{\"source\": 0, \"target\": 1}]}",
+  expect("a.json", "{\"nodes\": [{\"id\": 0}],\n \"edges\": [{\"source\": 0, \"target\": 1}]}",
          ":2: the peer `1` is not declared");
   expect("a.json", "{\"nodes\": [{}], \"edges\": []}", "expected `id`");
   expect("a.dot", "graph { 0 -> 1 }", ":1: expected `--`, found `->`");
   expect("a.dot", "graph { subgraph { 0 -- 1 } }", "subgraphs are not read");
   expect("a.graphml", "<graphml><graph edgedefault='undirected'></graphml>", "not open");
   expect("a.graphml", "<graphml></graphml>", "no <graph>");
-  expect("a.graphml",
-         "<graph edgedefault='undirected'>\n<node id='0'/><hyperedge/></graph>",
+  expect("a.graphml", "<graph edgedefault='undirected'>\n<node id='0'/><hyperedge/></graph>",
          ":2: <hyperedge> is not read");
   expect("a.npy", "0 1", "not a .npy file");
 }

@@ -54,19 +54,18 @@ TEST(PushSum, OfTheSheetsThreePeers) {
 /// In rounds, w / n tends to the Perron vector, and the distance to the mean falls by the rate.
 TEST(PushSum, IsWhatRoundsOfItDo) {
   const PeerId n = 9;
-  const Topology t = digraph(n,
-                             {{0, 1},
-                              {1, 2},
-                              {2, 3},
-                              {3, 4},
-                              {4, 5},
-                              {5, 6},
-                              {6, 7},
-                              {7, 8},
-                              {8, 0},
-                              {4, 0},
-                              {2, 7},
-                              {6, 1}});
+  const Topology t = digraph(n, {{0, 1},
+                                 {1, 2},
+                                 {2, 3},
+                                 {3, 4},
+                                 {4, 5},
+                                 {5, 6},
+                                 {6, 7},
+                                 {7, 8},
+                                 {8, 0},
+                                 {4, 0},
+                                 {2, 7},
+                                 {6, 1}});
   const PushSum p = push_sum(t);
   std::vector<double> x{3, 1, 4, 1, 5, 9, 2, 6, 5};
   std::vector<double> w(n, 1);

@@ -203,8 +203,8 @@ TEST(PredictLocal, NoisePushesByItsVarianceAtTheGradients) {
   for (const char* order : {"lian", "atc"}) {
     const QuadraticFleet f{.hessian = {0.5}, .noise = 3, .rate = 0.1, .order = order};
     const auto exact = predict(modes_of(w), f);
-    EXPECT_NEAR(
-        predictor.push(f, 1 << 16)[0].curvature, 7 * exact->excess_local.value / 0.25, 1e-9);
+    EXPECT_NEAR(predictor.push(f, 1 << 16)[0].curvature, 7 * exact->excess_local.value / 0.25,
+                1e-9);
   }
   QuadraticFleet f{.rate = 0.1, .order = "atc"};
   const double atc = predictor.push(f, 1000)[0].curvature;

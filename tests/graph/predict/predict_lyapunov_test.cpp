@@ -97,9 +97,7 @@ TEST(PredictLyapunov, EveryOrderWithMomentumAndLocalSteps) {
         QuadraticFleet f = noisy(order);
         f.momentum = momentum;
         f.local_steps = local_steps;
-        expect_prediction(modes,
-                          peer_by_peer::d_psgd(w, f),
-                          f,
+        expect_prediction(modes, peer_by_peer::d_psgd(w, f), f,
                           std::string(family) + " " + order + " " + std::to_string(momentum) + " " +
                               std::to_string(local_steps));
       }
@@ -112,17 +110,15 @@ TEST(PredictLyapunov, BiasCorrectedMethodsAndStaleness) {
     const MixingMatrix w = lazy(build(parse_topology(family), 8));
     expect_prediction(dense_modes(w), peer_by_peer::d2(w, noisy("d2")), noisy("d2"), family);
     const MixingMatrix whole = metropolis(build(parse_topology(family), 8));
-    expect_prediction(
-        dense_modes(whole), peer_by_peer::d2(w, noisy("nids")), noisy("nids"), family);
-    expect_prediction(
-        dense_modes(whole), peer_by_peer::extra(whole, noisy("extra")), noisy("extra"), family);
-    const QuadraticFleet tracking = noisy("gradient-tracking");
-    expect_prediction(
-        dense_modes(w), peer_by_peer::gradient_tracking(w, tracking), tracking, family);
-    expect_prediction(dense_modes(whole),
-                      peer_by_peer::aug_dgm(whole, noisy("aug-dgm")),
-                      noisy("aug-dgm"),
+    expect_prediction(dense_modes(whole), peer_by_peer::d2(w, noisy("nids")), noisy("nids"),
                       family);
+    expect_prediction(dense_modes(whole), peer_by_peer::extra(whole, noisy("extra")),
+                      noisy("extra"), family);
+    const QuadraticFleet tracking = noisy("gradient-tracking");
+    expect_prediction(dense_modes(w), peer_by_peer::gradient_tracking(w, tracking), tracking,
+                      family);
+    expect_prediction(dense_modes(whole), peer_by_peer::aug_dgm(whole, noisy("aug-dgm")),
+                      noisy("aug-dgm"), family);
     for (const double momentum : {0.0, 0.7}) {
       QuadraticFleet heavy = noisy("decentlam");
       heavy.momentum = momentum;
@@ -130,18 +126,18 @@ TEST(PredictLyapunov, BiasCorrectedMethodsAndStaleness) {
       heavy.order = "gut";
       expect_prediction(dense_modes(w), peer_by_peer::gut(w, heavy), heavy, family);
       heavy.order = "momentum-tracking";
-      expect_prediction(
-          dense_modes(whole), peer_by_peer::momentum_tracking(whole, heavy), heavy, family);
+      expect_prediction(dense_modes(whole), peer_by_peer::momentum_tracking(whole, heavy), heavy,
+                        family);
     }
     for (const double gamma : {0.6, 1.0}) {
       QuadraticFleet compressed = noisy("beer");
       compressed.consensus_step = gamma;
-      expect_prediction(
-          dense_modes(whole), peer_by_peer::beer(whole, compressed), compressed, family);
+      expect_prediction(dense_modes(whole), peer_by_peer::beer(whole, compressed), compressed,
+                        family);
       compressed.order = "motef";
       compressed.momentum = 0.8;
-      expect_prediction(
-          dense_modes(whole), peer_by_peer::beer(whole, compressed), compressed, family);
+      expect_prediction(dense_modes(whole), peer_by_peer::beer(whole, compressed), compressed,
+                        family);
     }
     for (const unsigned local_steps : {1U, 4U}) {
       QuadraticFleet local = noisy("led");
@@ -174,14 +170,10 @@ TEST(PredictLyapunov, OnePeerExponential) {
     for (const char* order : {"lian", "atc", "cta"}) {
       QuadraticFleet f = noisy(order);
       expect_prediction(modes_of_schedule("one-peer-exponential", n),
-                        peer_by_peer::d_psgd(sequence, f),
-                        f,
-                        order);
+                        peer_by_peer::d_psgd(sequence, f), f, order);
       f.momentum = 0.5;
       expect_prediction(modes_of_schedule("one-peer-exponential", n),
-                        peer_by_peer::d_psgd(sequence, f),
-                        f,
-                        order);
+                        peer_by_peer::d_psgd(sequence, f), f, order);
     }
   }
 }

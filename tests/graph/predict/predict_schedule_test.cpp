@@ -92,8 +92,8 @@ TEST(ScheduleModes, RandomOnesAreWhatSequencesShow) {
         EXPECT_GT(shown.consensus.error, 0);
         EXPECT_NEAR(shown.consensus.value, expected.consensus.value, 5 * shown.consensus.error);
         EXPECT_NEAR(shown.consensus.value / expected.consensus.value, 1, 0.1);
-        EXPECT_NEAR(
-            shown.excess_local.value, expected.excess_local.value, 5 * shown.excess_local.error);
+        EXPECT_NEAR(shown.excess_local.value, expected.excess_local.value,
+                    5 * shown.excess_local.error);
       }
     }
   }
@@ -134,8 +134,8 @@ TEST(ScheduleModes, TheirSquareIsTheContraction) {
       EXPECT_EQ(count, n - 1);
     }
   }
-  EXPECT_NEAR(
-      s1_lian(*schedule_modes(parse_schedule("random-matching"), 16)).value, 1.757812, 1e-6);
+  EXPECT_NEAR(s1_lian(*schedule_modes(parse_schedule("random-matching"), 16)).value, 1.757812,
+              1e-6);
   EXPECT_NEAR(s1_atc(*schedule_modes(parse_schedule("random-matching"), 64)).value, 0.953613, 1e-6);
   EXPECT_FALSE(schedule_modes(parse_schedule("base:k=1"), 16));
 }
@@ -147,8 +147,8 @@ TEST(ScheduleModes, RandomOnesRefuseWhatTheyDoNotKnow) {
   EXPECT_THROW(predict(modes, fleet), std::invalid_argument);
   EXPECT_THROW(stable_rates(modes, fleet), std::invalid_argument);
   // E |lambda - gamma h|^2 < 1, kappa = 3 / 7.
-  EXPECT_NEAR(
-      stable_rates(modes, {.hessian = {1}}).limit(), 3.0 / 7 + std::sqrt(9.0 / 49 + 4.0 / 7), 1e-9);
+  EXPECT_NEAR(stable_rates(modes, {.hessian = {1}}).limit(),
+              3.0 / 7 + std::sqrt(9.0 / 49 + 4.0 / 7), 1e-9);
 }
 
 TEST(SettledSequence, DivergesBeyondTheLimit) {
@@ -168,8 +168,7 @@ TEST(SettledSequence, DoesNotGrowFromRounding) {
     EXPECT_TRUE(settled_sequence(*schedule_of(text, 12), fleet)) << text;
   const Modes modes = modes_of_schedule("one-peer-exponential", 12);
   expect_near(*settled_sequence(*schedule_of("one-peer-exponential", 12), fleet),
-              *predict(modes, fleet),
-              1e-8);
+              *predict(modes, fleet), 1e-8);
   const QuadraticFleet slow{.hessian = {1}, .rate = 0.1};
   const Stationary path = *settled_sequence(*schedule_of("path", 48), slow);
   expect_near(path, *predict(modes_of(schedule_of("path", 48)->matrix(0)), slow), 1e-6);
@@ -179,8 +178,8 @@ TEST(SettledSequence, DisagreementIsThatOfTheModes) {
   const auto schedule = schedule_of("one-peer-exponential", 12);
   const Modes modes = modes_of_schedule("one-peer-exponential", 12);
   for (const std::uint64_t rounds : {0U, 1U, 3U, 9U}) {
-    EXPECT_NEAR(
-        sequence_disagreement(*schedule, rounds), disagreement_after(modes, rounds).value, 1e-12);
+    EXPECT_NEAR(sequence_disagreement(*schedule, rounds), disagreement_after(modes, rounds).value,
+                1e-12);
   }
 }
 

@@ -20,11 +20,11 @@ namespace {
 /// Compares sums that distinguish spectra: counts, both first moments, and a resolvent.
 void expect_same_modes(const Modes& a, const Modes& b, double tolerance) {
   using F = std::function<double(const Mode&)>;
-  for (const F& f : {F([](const Mode&) { return 1.0; }),
-                     F([](const Mode& m) { return m.values[0].real(); }),
-                     F([](const Mode& m) { return std::norm(m.values[0]); }),
-                     F([](const Mode& m) { return 1 / std::norm(m.values[0] - 1.2); }),
-                     F([](const Mode& m) { return 1 / std::norm(m.values[0] + 1.1); })}) {
+  for (const F& f :
+       {F([](const Mode&) { return 1.0; }), F([](const Mode& m) { return m.values[0].real(); }),
+        F([](const Mode& m) { return std::norm(m.values[0]); }),
+        F([](const Mode& m) { return 1 / std::norm(m.values[0] - 1.2); }),
+        F([](const Mode& m) { return 1 / std::norm(m.values[0] + 1.1); })}) {
     const double value = b.sum(f).value;
     EXPECT_NEAR(a.sum(f).value, value, tolerance * std::max(1.0, std::abs(value)));
   }
@@ -105,8 +105,7 @@ TEST(PredictMixing, EffectiveNeighborsAreAMillionPeersToo) {
   // For an infinite ring: the resolvent's integral over the circle, from 4096 points.
   EXPECT_NEAR(effective_neighbors(modes, 0.9).value /
                   effective_neighbors(family_modes("ring", 4096), 0.9).value,
-              1,
-              1e-9);
+              1, 1e-9);
 }
 
 TEST(PredictMixing, DisagreementFollowsThePowersOfW) {
@@ -136,10 +135,8 @@ TEST(PredictMixing, BoundsHoldForTheKnownConductances) {
     PeerId n;
     double conductance, mixing_time;
   };
-  for (const Known& known : {Known{"ring", 12, 1.0 / 9, 10},
-                             Known{"star", 12, 1.0 / 12, 15},
-                             Known{"path", 12, 1.0 / 18, 41},
-                             Known{"grid:3x4", 12, 7.0 / 60, 7},
+  for (const Known& known : {Known{"ring", 12, 1.0 / 9, 10}, Known{"star", 12, 1.0 / 12, 15},
+                             Known{"path", 12, 1.0 / 18, 41}, Known{"grid:3x4", 12, 7.0 / 60, 7},
                              Known{"hypercube", 8, 0.25, 2}}) {
     const Spectrum s = dense_spectrum(metropolis(build(parse_topology(known.family), known.n)));
     const MixingBounds b = mixing_bounds(known.n, *s.lambda2, s.gap);
@@ -161,21 +158,15 @@ TEST(Predict, TheSheetsTable) {
     const char* order;
     double consensus, local;
   };
-  for (const Row& row : {Row{"ring", "lian", 0.07348, 0.02163},
-                         Row{"ring", "atc", 0.03968, 0.01408},
-                         Row{"torus", "lian", 0.04486, 0.01671},
-                         Row{"torus", "atc", 0.00774, 0.00815},
-                         Row{"hypercube", "lian", 0.04486, 0.01671},
-                         Row{"complete", "lian", 0.03762, 0.01513},
-                         Row{"complete", "atc", 0, 0.00640},
-                         Row{"star", "lian", 0.18792, 0.04160},
-                         Row{"star", "atc", 0.16613, 0.03766},
-                         Row{"path", "lian", 0.09269, 0.02410},
-                         Row{"path", "atc", 0.06014, 0.01686},
-                         Row{"grid:4x4", "lian", 0.05426, 0.01841},
-                         Row{"grid:4x4", "atc", 0.01889, 0.01043},
-                         Row{"exponential", "lian", 0.04398, 0.01649},
-                         Row{"exponential", "atc", 0.00705, 0.00801}}) {
+  for (const Row& row :
+       {Row{"ring", "lian", 0.07348, 0.02163}, Row{"ring", "atc", 0.03968, 0.01408},
+        Row{"torus", "lian", 0.04486, 0.01671}, Row{"torus", "atc", 0.00774, 0.00815},
+        Row{"hypercube", "lian", 0.04486, 0.01671}, Row{"complete", "lian", 0.03762, 0.01513},
+        Row{"complete", "atc", 0, 0.00640}, Row{"star", "lian", 0.18792, 0.04160},
+        Row{"star", "atc", 0.16613, 0.03766}, Row{"path", "lian", 0.09269, 0.02410},
+        Row{"path", "atc", 0.06014, 0.01686}, Row{"grid:4x4", "lian", 0.05426, 0.01841},
+        Row{"grid:4x4", "atc", 0.01889, 0.01043}, Row{"exponential", "lian", 0.04398, 0.01649},
+        Row{"exponential", "atc", 0.00705, 0.00801}}) {
     const Stationary s = predict(family_modes(row.family, 16), sheet_fleet(row.order)).value();
     EXPECT_NEAR(s.consensus.value, row.consensus, 6e-6) << row.family << " " << row.order;
     EXPECT_NEAR(s.excess_local.value, row.local, 6e-6) << row.family << " " << row.order;
@@ -195,8 +186,8 @@ TEST(Predict, TheSheetsVariants) {
   const double sgd = 0.01 / 0.19 / 16;
   expect(predict(ring, {.rate = 0.05, .momentum = 0.9, .order = "lian"}), 0.037220, 0.015833);
   expect(predict(ring, {.rate = 0.05, .momentum = 0.9, .order = "atc"}), 0.027080, 0.015833);
-  expect(
-      predict(ring, {.staleness = 1, .self_weight = 1.0 / 3, .order = "lian"}), 0.014231, 0.002206);
+  expect(predict(ring, {.staleness = 1, .self_weight = 1.0 / 3, .order = "lian"}), 0.014231,
+         0.002206);
   expect(predict(lazy_ring, {.order = "d2"}), 0.012187, sgd);
   expect(predict(ring, {.order = "gradient-tracking"}), 0.005895, sgd);
   expect(predict(ring, {.local_steps = 5, .order = "atc"}), 0.012105, sgd);
@@ -210,8 +201,7 @@ TEST(Predict, AtcIsEffectiveNeighbors) {
   const double alone = 0.7 / 2 * 0.04 / (1 - 0.86 * 0.86);
   EXPECT_NEAR(predict(modes, fleet)->excess_local.value *
                   effective_neighbors(modes, 0.86 * 0.86).value / alone,
-              1,
-              1e-12);
+              1, 1e-12);
 }
 
 TEST(Predict, StabilityLimits) {
@@ -254,14 +244,13 @@ TEST(Predict, D2IsStableBetweenTwoRates) {
 /// (1 + lambda)^2 / (2 lambda^2), by Jury's test of x <- lambda (x - gamma y), y <- lambda (y + h
 /// (next x - x)).
 TEST(Predict, AugDgmPaysForEigenvaluesBelowZero) {
-  EXPECT_NEAR(
-      stable_rates(family_modes("torus:4x4", 16), {.order = "aug-dgm"}).limit(), 2.0 / 9, 1e-9);
+  EXPECT_NEAR(stable_rates(family_modes("torus:4x4", 16), {.order = "aug-dgm"}).limit(), 2.0 / 9,
+              1e-9);
   EXPECT_NEAR(
       stable_rates(family_modes("torus:4x4", 16), {.hessian = {4}, .order = "aug-dgm"}).limit(),
-      0.5 / 9,
-      1e-9);
-  EXPECT_NEAR(
-      stable_rates(family_modes("torus:4x4", 16, "lazy"), {.order = "aug-dgm"}).limit(), 2, 1e-9);
+      0.5 / 9, 1e-9);
+  EXPECT_NEAR(stable_rates(family_modes("torus:4x4", 16, "lazy"), {.order = "aug-dgm"}).limit(), 2,
+              1e-9);
 }
 
 /// A mode of EXTRA is stable below (5 + 3 lambda) / 4 (Li & Yan 2021), and one of NIDS below 2.
@@ -277,14 +266,8 @@ TEST(Predict, ExtraAndNidsAreStableUpToTheirTheory) {
 
 /// Both methods were once scored on graphs that they do not allow.
 TEST(Predict, CorrectedMethodsNeedAnUndirectedGraph) {
-  for (const char* order : {"d2",
-                            "extra",
-                            "nids",
-                            "led",
-                            "gradient-tracking",
-                            "aug-dgm",
-                            "momentum-tracking",
-                            "k-gt"}) {
+  for (const char* order : {"d2", "extra", "nids", "led", "gradient-tracking", "aug-dgm",
+                            "momentum-tracking", "k-gt"}) {
     EXPECT_THROW(predict(family_modes("exponential", 16), {.order = order}), std::invalid_argument);
     EXPECT_THROW(predict(modes_of_schedule("one-peer-exponential", 8), {.order = order}),
                  std::invalid_argument);
@@ -300,15 +283,8 @@ TEST(Predict, GivenCenters) {
   const Stationary s = predict_centers(ring, modes, silent, {{0}, {1}, {0}, {-1}}).value();
   EXPECT_NEAR(s.consensus.value, 2 * 0.130434782609 * 0.130434782609 / 4, 1e-12);
   EXPECT_THROW(predict_centers(ring, modes, silent, {{0}, {1}, {0}}), std::invalid_argument);
-  for (const std::string order : {"lian",
-                                  "atc",
-                                  "cta",
-                                  "d2",
-                                  "gradient-tracking",
-                                  "aug-dgm",
-                                  "momentum-tracking",
-                                  "extra",
-                                  "nids"}) {
+  for (const std::string order : {"lian", "atc", "cta", "d2", "gradient-tracking", "aug-dgm",
+                                  "momentum-tracking", "extra", "nids"}) {
     QuadraticFleet fleet{.noise = 0, .spread = 1, .rate = 0.05, .order = order};
     if (order == "atc") fleet.momentum = 0.3;
     if (order == "cta") fleet.local_steps = 3;
@@ -326,13 +302,11 @@ TEST(Predict, GivenCenters) {
 
 TEST(Predict, RefusesWhatHasNoTheory) {
   const Modes ring = family_modes("ring", 4);
-  for (const QuadraticFleet& fleet : {QuadraticFleet{.order = "nail"},
-                                      QuadraticFleet{.hessian = {1, 0}},
-                                      QuadraticFleet{.rate = 0},
-                                      QuadraticFleet{.momentum = 1},
-                                      QuadraticFleet{.momentum = 0.9, .order = "d2"},
-                                      QuadraticFleet{.staleness = 1, .order = "atc"},
-                                      QuadraticFleet{.local_steps = 0}})
+  for (const QuadraticFleet& fleet :
+       {QuadraticFleet{.order = "nail"}, QuadraticFleet{.hessian = {1, 0}},
+        QuadraticFleet{.rate = 0}, QuadraticFleet{.momentum = 1},
+        QuadraticFleet{.momentum = 0.9, .order = "d2"},
+        QuadraticFleet{.staleness = 1, .order = "atc"}, QuadraticFleet{.local_steps = 0}})
     EXPECT_THROW(predict(ring, fleet), std::invalid_argument);
 }
 

@@ -70,8 +70,8 @@ TEST(PredictTransient, KnownCentresGoTheirWay) {
     const Stationary alone = predict_after(w, modes, fleet, {{0}, {0}, {0}, {0}}, 0, 30);
     fleet.noise = 0;
     const Stationary pulled = predict_after(w, modes, fleet, b, 2, 30);
-    EXPECT_NEAR(
-        noisy.excess_local.value, alone.excess_local.value + pulled.excess_local.value, 1e-12);
+    EXPECT_NEAR(noisy.excess_local.value, alone.excess_local.value + pulled.excess_local.value,
+                1e-12);
   }
   EXPECT_THROW(predict_after(w, modes, fleet, {{0}}, 0, 1), std::invalid_argument);
 }

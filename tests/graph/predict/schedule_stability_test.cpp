@@ -59,11 +59,9 @@ TEST(ScheduleStability, OfAPeriodIsNotBelowThatOfItsWorstRound) {
 /// Tries both sides of the limit, by the covariance of the same sequence. The covariance of a
 /// random one is also bounded below the limit, but has rare bursts that look like growth.
 TEST(ScheduleStability, SeparatesFleetsThatSettleFromThoseThatGrow) {
-  for (const char* text : {"base:k=1",
-                           "base:k=2",
-                           "ou-equi-dyn:eta=0.9,seed=2",
-                           "matcha:budget=0.4,graph=torus:3x4",
-                           "matcha:budget=0.5,graph=grid:3x4"}) {
+  for (const char* text :
+       {"base:k=1", "base:k=2", "ou-equi-dyn:eta=0.9,seed=2", "matcha:budget=0.4,graph=torus:3x4",
+        "matcha:budget=0.5,graph=grid:3x4"}) {
     for (const char* order : {"lian", "atc", "cta"}) {
       SCOPED_TRACE(testing::Message() << text << " " << order);
       const auto schedule = make_schedule(parse_schedule(text), 12);

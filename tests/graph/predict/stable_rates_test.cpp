@@ -30,9 +30,7 @@ struct Iterated {
     const auto size = static_cast<Eigen::Index>(a.blocks * n);
     const std::vector<double> silence(a.gradients * n, 0.0);
     const std::vector<double> nothing(n, 0.0);
-    const auto period = [&](peer_by_peer::Vector state,
-                            std::size_t driven,
-                            const auto& noise,
+    const auto period = [&](peer_by_peer::Vector state, std::size_t driven, const auto& noise,
                             const auto& centers) {
       for (std::size_t t = 0; t < a.rounds.size(); ++t)
         a.rounds[t](state, t == driven ? noise : silence, centers);
@@ -320,8 +318,8 @@ void expect_values(const Drawn& d, const std::vector<Iterated>& axes, Count& cou
   EXPECT_NEAR(s->consensus.value, consensus, exact * consensus + 1e-12 * local);
   EXPECT_NEAR(s->excess_local.value / local, 1, exact);
   ++count.rests;
-  EXPECT_NEAR(
-      rest_of_centers(d.w[0], d.fleet, centers).consensus.value, resting, 1e-7 * resting + 1e-12);
+  EXPECT_NEAR(rest_of_centers(d.w[0], d.fleet, centers).consensus.value, resting,
+              1e-7 * resting + 1e-12);
 }
 
 void check(std::uint64_t number, Count& count) {

@@ -39,10 +39,9 @@ TEST_F(Matrices, AreThoseOfTheFileOverAndOver) {
   for (const PeerId n : {2U, 3U, 5U, 9U}) {
     for (const bool symmetric : {true, false}) {
       const DrawnMatrices drawn = drawn_matrices(n, 1 + n % 4, symmetric, rng);
-      const std::string files[] = {write_text(drawn, path("w.txt")),
-                                   write_npy(drawn, path("c.npy")),
-                                   write_npy(drawn, path("f.npy"), true),
-                                   write_npy<float>(drawn, path("single.npy"))};
+      const std::string files[] = {
+          write_text(drawn, path("w.txt")), write_npy(drawn, path("c.npy")),
+          write_npy(drawn, path("f.npy"), true), write_npy<float>(drawn, path("single.npy"))};
       for (const std::string& file : files) {
         SCOPED_TRACE(file + ", " + std::to_string(n));
         const auto s = schedule(file, n);

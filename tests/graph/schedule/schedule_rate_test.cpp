@@ -64,10 +64,8 @@ TEST(ScheduleRate, OfALargePeriodicSchedule) {
 
 /// Compares the estimate with exact values, within four standard errors.
 TEST(ScheduleRate, EstimatesTheContractionOfRandomSchedules) {
-  for (const char* text : {"random-matching:seed=1",
-                           "od-equi-dyn:eta=0.5,seed=5",
-                           "od-equi-dyn:eta=1,m=4,seed=5",
-                           "matcha:budget=0.5,seed=2,graph=torus",
+  for (const char* text : {"random-matching:seed=1", "od-equi-dyn:eta=0.5,seed=5",
+                           "od-equi-dyn:eta=1,m=4,seed=5", "matcha:budget=0.5,seed=2,graph=torus",
                            "matcha:budget=0.3,seed=2,graph=erdos-renyi:p=0.5,seed=1"}) {
     for (const PeerId n : {9U, 16U}) {
       const auto s = make_schedule(parse_schedule(text), n);

@@ -39,8 +39,7 @@ TEST(Spectrum, ClosedFormsAgreeAtAThousand) {
   for (const char* family : {"ring", "path", "star", "torus:25x40"}) {
     const TopologySpec spec = parse_topology(family);
     expect_same(closed_form_spectrum(spec, 1000, "metropolis").value(),
-                dense_spectrum(metropolis(build(spec, 1000))),
-                1e-10);
+                dense_spectrum(metropolis(build(spec, 1000))), 1e-10);
   }
 }
 
@@ -139,14 +138,10 @@ TEST(Spectrum, OfCirculantsAndProducts) {
 /// Checks the sparse methods on graphs with known answers: both gaps within a relative 1e-6.
 TEST(Spectrum, SparseMethodsKeepTheDigitsOfTheGap) {
   const std::vector<std::tuple<const char*, PeerId, const char*>> cases{
-      {"ring", 1000, "lanczos"},
-      {"ring", 20000, "shift-invert"},
-      {"path", 20001, "shift-invert"},
-      {"star", 20000, "lanczos"},
-      {"complete", 600, "lanczos"},
-      {"torus:4x5000", 20000, "shift-invert"},
-      {"torus:100x101", 10100, "lanczos"},
-      {"hypercube", 16384, "lanczos"},
+      {"ring", 1000, "lanczos"},           {"ring", 20000, "shift-invert"},
+      {"path", 20001, "shift-invert"},     {"star", 20000, "lanczos"},
+      {"complete", 600, "lanczos"},        {"torus:4x5000", 20000, "shift-invert"},
+      {"torus:100x101", 10100, "lanczos"}, {"hypercube", 16384, "lanczos"},
       {"exponential", 5000, "lanczos"}};
   for (const auto& [family, n, method] : cases) {
     SCOPED_TRACE(std::string(family) + " " + std::to_string(n));
@@ -162,8 +157,7 @@ TEST(Spectrum, SparseMethodsKeepTheDigitsOfTheGap) {
   }
   EXPECT_NEAR(
       closed_form_spectrum(parse_topology("ring"), 1000, "metropolis")->gap / 1.315942924191343e-05,
-      1,
-      1e-14);
+      1, 1e-14);
 }
 
 /// I - a L on a grid: 1 - a (4 sin^2(pi p / 2r) + 4 sin^2(pi q / 2c)).
@@ -174,10 +168,8 @@ TEST(Spectrum, GridOfConstantWeights) {
 }
 
 TEST(Spectrum, LanczosAgreesWithTheDenseSolverOnRandomGraphs) {
-  for (const char* family : {"random-regular:degree=4,seed=2",
-                             "erdos-renyi:p=0.05,seed=3",
-                             "small-world:k=4,beta=0.1,seed=4",
-                             "exponential"}) {
+  for (const char* family : {"random-regular:degree=4,seed=2", "erdos-renyi:p=0.05,seed=3",
+                             "small-world:k=4,beta=0.1,seed=4", "exponential"}) {
     const MixingMatrix w = metropolis_of(family, 300);
     expect_same(sparse_spectrum(w), dense_spectrum(w), 1e-8);
   }

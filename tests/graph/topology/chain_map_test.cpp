@@ -51,8 +51,7 @@ TEST(ChainMap, IsTheOrderInWhichPeersAreCounted) {
   for (int draw = 0; draw < 100; ++draw) {
     const auto chains = static_cast<PeerId>(1 + rng() % 4);
     std::vector<PeerId> stages(1 + rng() % 5);
-    expect_as_counted(ChainMap(static_cast<PeerId>(stages.size())),
-                      chains,
+    expect_as_counted(ChainMap(static_cast<PeerId>(stages.size())), chains,
                       std::vector<PeerId>(stages.size(), 1));
     for (PeerId& peers : stages) peers = static_cast<PeerId>(1 + rng() % 4);
     expect_as_counted(ChainMap(stages), chains, stages);

@@ -64,12 +64,8 @@ np.save(base + '-fortran.npy', np.asfortranarray(A))
   const Topology t = read_graph(path("out.graphml"));
   EXPECT_EQ(t.edges().size(), 24U);
   EXPECT_TRUE(is_connected(t));
-  for (const char* name : {"out.edges",
-                           "out.edgelist",
-                           "out-links.json",
-                           "out-edges.json",
-                           "out.npy",
-                           "out-fortran.npy"}) {
+  for (const char* name : {"out.edges", "out.edgelist", "out-links.json", "out-edges.json",
+                           "out.npy", "out-fortran.npy"}) {
     const Topology other = read_graph(path(name), 12);
     EXPECT_EQ(other.neighbors, t.neighbors) << name;
     EXPECT_EQ(other.edge_weights, t.edge_weights) << name;

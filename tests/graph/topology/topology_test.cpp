@@ -83,14 +83,9 @@ TEST(Topology, RefusesTheImpossibleWithBothNumbers) {
 }
 
 TEST(Topology, NamesRoundTrip) {
-  for (const char* text : {"ring",
-                           "torus:4x8",
-                           "random-regular:degree=4,seed=9",
-                           "erdos-renyi:p=0.25,seed=2",
-                           "king-torus:3x5",
-                           "ring-lattice:k=6",
-                           "u-equi-static:m=4,seed=2",
-                           "small-world:k=4,beta=0.1,seed=3"}) {
+  for (const char* text : {"ring", "torus:4x8", "random-regular:degree=4,seed=9",
+                           "erdos-renyi:p=0.25,seed=2", "king-torus:3x5", "ring-lattice:k=6",
+                           "u-equi-static:m=4,seed=2", "small-world:k=4,beta=0.1,seed=3"}) {
     EXPECT_EQ(to_string(parse_topology(text)), text);
   }
 }

@@ -95,11 +95,8 @@ TEST(Partition, ByLabelGivesEachPeerItsShards) {
 TEST(Partition, ByClassGivesEachPeerExactlySoManyClasses) {
   for (const std::uint32_t rows : {1000U, 1003U}) {
     const Dataset data = labelled(rows);
-    for (const auto& [peers, each] : {std::pair{5U, 2U},
-                                      std::pair{8U, 2U},
-                                      std::pair{16U, 3U},
-                                      std::pair{7U, 9U},
-                                      std::pair{3U, 10U}}) {
+    for (const auto& [peers, each] : {std::pair{5U, 2U}, std::pair{8U, 2U}, std::pair{16U, 3U},
+                                      std::pair{7U, 9U}, std::pair{3U, 10U}}) {
       for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         SCOPED_TRACE(testing::Message() << rows << " " << peers << " " << each << " " << seed);
         PartitionSpec spec = spec_of("by-class", peers);

@@ -45,13 +45,9 @@ TEST(HiddenMatrices, OfPicturesAreFilterBanks) {
 TEST(HiddenMatrices, OfATransformerAreThoseOfItsBlocks) {
   const NeuralNetwork network =
       transformer_network({.vocabulary = 11, .context = 5, .width = 8, .heads = 2, .layers = 1});
-  EXPECT_EQ(names(network),
-            (Names{"h.0.attn.c_attn.weight 8 x 8",
-                   "h.0.attn.c_attn.weight 8 x 8",
-                   "h.0.attn.c_attn.weight 8 x 8",
-                   "h.0.attn.c_proj.weight 8 x 8",
-                   "h.0.mlp.c_fc.weight 32 x 8",
-                   "h.0.mlp.c_proj.weight 8 x 32"}));
+  EXPECT_EQ(names(network), (Names{"h.0.attn.c_attn.weight 8 x 8", "h.0.attn.c_attn.weight 8 x 8",
+                                   "h.0.attn.c_attn.weight 8 x 8", "h.0.attn.c_proj.weight 8 x 8",
+                                   "h.0.mlp.c_fc.weight 32 x 8", "h.0.mlp.c_proj.weight 8 x 32"}));
   const std::vector<HiddenMatrix> matrices = hidden_matrices(network);
   EXPECT_EQ(matrices[1].offset, matrices[0].offset + 64);
 }

@@ -58,13 +58,11 @@ TEST(Models, TheTextOfASpecHoldsEveryKey) {
 }
 
 TEST(Models, RefuseValuesOfAnotherTypeOrOutOfRange) {
-  for (const ModelSpec& spec : {ModelSpec{"mlp", {{"hidden", Widths{}}}},
-                                ModelSpec{"mlp", {{"hidden", Widths{0}}}},
-                                ModelSpec{"mlp", {{"hidden", 5U}}},
-                                ModelSpec{"transformer", {{"heads", 0U}}},
-                                ModelSpec{"transformer", {{"heads", 3U}}},
-                                ModelSpec{"resnet20", {{"norm", "layer"}}},
-                                ModelSpec{"nothing", {}}})
+  for (const ModelSpec& spec :
+       {ModelSpec{"mlp", {{"hidden", Widths{}}}}, ModelSpec{"mlp", {{"hidden", Widths{0}}}},
+        ModelSpec{"mlp", {{"hidden", 5U}}}, ModelSpec{"transformer", {{"heads", 0U}}},
+        ModelSpec{"transformer", {{"heads", 3U}}}, ModelSpec{"resnet20", {{"norm", "layer"}}},
+        ModelSpec{"nothing", {}}})
     EXPECT_THROW(check_model(spec), std::invalid_argument) << spec.kind;
 }
 

@@ -137,9 +137,8 @@ TEST(NetworkCut, TheFirstWeightsOfPartsAreTheWholes) {
     const Part last = part(network, cuts, static_cast<std::uint32_t>(cuts.size()));
     std::vector<float> alone(last.range.count);
     last.network.initialize(alone, Rng(7));
-    EXPECT_NE(
-        alone,
-        std::vector<float>(whole.end() - static_cast<std::ptrdiff_t>(alone.size()), whole.end()));
+    EXPECT_NE(alone, std::vector<float>(whole.end() - static_cast<std::ptrdiff_t>(alone.size()),
+                                        whole.end()));
   }
 }
 

@@ -57,12 +57,8 @@ TEST(NeuralNetwork, NodesComeAfterTheirInputsAndUseEachTensorOnce) {
 TEST(NeuralNetwork, AnMlpIsLaidOutAsPyTorchDoesAndStartsAsHeDid) {
   const NeuralNetwork network = mlp_network({.channels = 6}, {7, 5}, 3);
   const std::vector<std::pair<std::string, std::vector<std::uint32_t>>> expected{
-      {"fc1.weight", {7, 6}},
-      {"fc1.bias", {7}},
-      {"fc2.weight", {5, 7}},
-      {"fc2.bias", {5}},
-      {"fc3.weight", {3, 5}},
-      {"fc3.bias", {3}}};
+      {"fc1.weight", {7, 6}}, {"fc1.bias", {7}},      {"fc2.weight", {5, 7}},
+      {"fc2.bias", {5}},      {"fc3.weight", {3, 5}}, {"fc3.bias", {3}}};
   ASSERT_EQ(network.tensors.size(), expected.size());
   std::vector<float> start;
   Rng rng(5);

@@ -14,8 +14,8 @@ namespace {
 
 NeuralNetwork network_for(const std::string& name) {
   const EnvironmentRow& row = *find_environment(name);
-  return mlp_network(
-      {.channels = static_cast<std::uint32_t>(row.seen.elements())}, {12, 8}, row.actions);
+  return mlp_network({.channels = static_cast<std::uint32_t>(row.seen.elements())}, {12, 8},
+                     row.actions);
 }
 
 AgentSpec small(const std::string& name) {
@@ -127,8 +127,8 @@ TEST_F(QLossTest, TheFirstOfEqualValuesIsTheBest) {
 }
 
 std::unique_ptr<Objective> agent(const AgentSpec& spec, std::uint32_t peer = 0) {
-  return make_q_agent(
-      spec, network_for(spec.environment), {.peer = peer, .peers = 4, .rng = Rng(5)});
+  return make_q_agent(spec, network_for(spec.environment),
+                      {.peer = peer, .peers = 4, .rng = Rng(5)});
 }
 
 std::unique_ptr<Replica> replica(const AgentSpec& spec, std::uint32_t peer = 0) {

@@ -255,11 +255,8 @@ class Steps : public testing::Test {
   void step(int k, float reward, bool over = false, bool cut = false) {
     const std::array<float, 1> from{static_cast<float>(k)};
     const std::array<float, 1> to{static_cast<float>(k + 1)};
-    steps_.step(from,
-                static_cast<std::uint32_t>(k),
-                {.reward = reward, .over = over, .cut = cut},
-                to,
-                [this](const Transition& t) {
+    steps_.step(from, static_cast<std::uint32_t>(k), {.reward = reward, .over = over, .cut = cut},
+                to, [this](const Transition& t) {
                   kept_.push_back({t.seen[0], t.reward, t.future, t.next[0], t.action});
                 });
   }

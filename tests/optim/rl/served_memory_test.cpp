@@ -200,11 +200,8 @@ std::vector<float> start() {
 }
 
 std::unique_ptr<Actor> actor_of(double priority, std::uint32_t number) {
-  return make_actor(acting_spec(priority),
-                    *find_environment("cartpole"),
-                    network(),
-                    {.actor = number, .actors = 8, .rng = Rng(3)},
-                    start());
+  return make_actor(acting_spec(priority), *find_environment("cartpole"), network(),
+                    {.actor = number, .actors = 8, .rng = Rng(3)}, start());
 }
 
 TEST(Actor, MakesEveryStepATransitionAndNeverTooMany) {
@@ -299,8 +296,7 @@ TEST(Learner, LearnsFromWhatAMemoryHasDrawn) {
 /// A learner does not act itself, and takes that much less time.
 TEST(Learner, DoesNotAct) {
   const auto flops = [](std::shared_ptr<FoundErrors> judged) {
-    return make_agent(model,
-                      acting_spec(0),
+    return make_agent(model, acting_spec(0),
                       {.peer = 0, .rng = Rng(3), .step_flops = 1e6, .judged = std::move(judged)})
         ->gradient_flops(8);
   };

@@ -17,18 +17,9 @@ namespace {
 constexpr std::size_t d = 28;
 const std::vector<HiddenMatrix> matrices{{3, 4, 3}, {17, 2, 5}};
 
-const std::vector<double> orthogonal{-0.473601093,
-                                     -0.483699375,
-                                     0.722622468,
-                                     -0.344300459,
-                                     0.596249524,
-                                     0.218016217,
-                                     0.537685178,
-                                     -0.463276422,
-                                     -0.326826906,
-                                     0.668975269,
-                                     -0.116456907,
-                                     0.738740077};
+const std::vector<double> orthogonal{-0.473601093, -0.483699375, 0.722622468,  -0.344300459,
+                                     0.596249524,  0.218016217,  0.537685178,  -0.463276422,
+                                     -0.326826906, 0.668975269,  -0.116456907, 0.738740077};
 const std::vector<double> stepped{
     0.934131912, 0.477851149, -0.357997466, -0.973880830, -0.641751122, 0.267878786,
     0.952115432, 0.744159067, -0.152057790, -0.913088469, -0.829389083, 0.005544452,
@@ -191,10 +182,7 @@ TEST(Muon, StepsAReplica) {
   const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
   const auto make = [&] {
     return make_host_replica(make_objective({"mlp", {{"hidden", Widths{5, 4}}}}, whole(blobs)),
-                             muon(),
-                             8,
-                             Rng(2),
-                             hidden_matrices(network));
+                             muon(), 8, Rng(2), hidden_matrices(network));
   };
   const auto at_once = make();
   const auto in_pieces = make();

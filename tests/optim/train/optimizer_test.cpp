@@ -175,14 +175,8 @@ TEST(Optimizer, OwnStepsAreAsLongAsTheyAreFew) {
 
 /// Every kind steps by its own rate.
 TEST(Optimizer, EveryKindStepsByItsOwnRate) {
-  for (const char* kind : {"sgd",
-                           "adam",
-                           "adamw",
-                           "adagrad",
-                           "adaptive-revision",
-                           "fed-adagrad",
-                           "fed-adam",
-                           "fed-yogi"}) {
+  for (const char* kind : {"sgd", "adam", "adamw", "adagrad", "adaptive-revision", "fed-adagrad",
+                           "fed-adam", "fed-yogi"}) {
     OptimizerSpec half;
     half.kind = kind;
     half.weight_decay = std::string(kind) == "adamw" ? 0.1 : 0;
@@ -321,8 +315,8 @@ TEST(AdaptiveRevision, HasThePublishedVector) {
   const auto optimizer = make_optimizer(spec, 1);
   const double pushed[] = {0.5, -0.3, 0.4, 0.2, -0.6};
   const double read[] = {0, 0, 0.5, 0.5, 0.2};  // sum of gradients that each worker had seen
-  const double expected[] = {
-      -0.447213595500, -0.178885438200, -0.536656314600, -0.715541752800, -0.178885438200};
+  const double expected[] = {-0.447213595500, -0.178885438200, -0.536656314600, -0.715541752800,
+                             -0.178885438200};
   float x = 0;
   double sum = 0;
   for (std::size_t t = 0; t < 5; ++t) {

@@ -134,8 +134,7 @@ class Chain {
     Buffer* in = s == 0 ? nullptr : make(gradients_, {s - 1, k}, stages_[s - 1].floats_out);
     const double loss =
         stage.replica->backward(k, Vector::x, in, last ? nullptr : &gradients_.at({s, k}));
-    add_microbatch(*stage.replica,
-                   stage.sum,
+    add_microbatch(*stage.replica, stage.sum,
                    {.index = k,
                     .count = case_.microbatches,
                     .weight = 1.0F / static_cast<float>(case_.microbatches)});
@@ -335,9 +334,7 @@ TEST_F(StageObjective, MinibatchesFollowEachOtherAtWeightsOfTheirOwn) {
           make_stage_objective(
               {.network = network, .cuts = {}, .recompute = recompute, .minibatches = ahead},
               share),
-          {},
-          12,
-          Rng(5));
+          {}, 12, Rng(5));
     };
     const auto whole_network = make_network_objective(network, share);
     const auto stage = make_stage();
@@ -386,9 +383,7 @@ TEST_F(StageObjective, MicrobatchesThatComeAmissAreOurOwnMistake) {
   const auto stage = [&](std::uint32_t microbatches) {
     return make_host_replica(
         make_stage_objective({.network = network, .cuts = {}, .microbatches = microbatches}, share),
-        {},
-        12,
-        Rng(5));
+        {}, 12, Rng(5));
   };
   EXPECT_DEATH(stage(5)->forward(0, Vector::x, nullptr, nullptr), "equally many rows");
   EXPECT_DEATH(stage(2)->backward(0, Vector::x, nullptr, nullptr), "under way");

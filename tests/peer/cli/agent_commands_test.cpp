@@ -43,14 +43,8 @@ TEST_F(AgentCommands, ASavedModelIsLookedAtInItsEnvironment) {
               std::string::npos)
         << command.front() << ": " << refused.output();
   }
-  const Ended looked = run({"simulate",
-                            fleet(),
-                            "--no-save",
-                            "--json",
-                            "--set",
-                            "stop.rounds=1",
-                            "--set",
-                            "model={ kind: mlp, hidden: [8], start: " + model + " }"});
+  const Ended looked = run({"simulate", fleet(), "--no-save", "--json", "--set", "stop.rounds=1",
+                            "--set", "model={ kind: mlp, hidden: [8], start: " + model + " }"});
   ASSERT_EQ(looked.code, 0) << looked.err;
   // The first round learns nothing, because its memory is too short. The model stays the same.
   EXPECT_EQ(looked.summary().at("return"), trained.summary().at("return"));

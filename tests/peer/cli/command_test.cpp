@@ -23,9 +23,7 @@ Arguments ran;
 
 Command row() {
   return command<Arguments>(
-      "act",
-      "Acts",
-      "  test act",
+      "act", "Acts", "  test act",
       [](Options& options, Arguments& a) {
         options.value("TEXT", a.text, "A text").one_of({"usual", "other"});
         options.value("--count", a.count, "A count").range(1, 5).show_default().tell(a.told);
@@ -45,8 +43,8 @@ int call(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   const Command program{"test", "A test", "  test act", {}, {row()}};
-  return run_command_line(
-      program, "version 1", static_cast<int>(arguments.size()), arguments.data());
+  return run_command_line(program, "version 1", static_cast<int>(arguments.size()),
+                          arguments.data());
 }
 
 TEST(Command, RunsTheRowThatIsNamedWithItsArguments) {

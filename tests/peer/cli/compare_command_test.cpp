@@ -77,14 +77,10 @@ TEST_F(CompareCommand, NamesWhatIsDamagedAndNeverAveragesIt) {
 /// `compare` reads the folders of `run` and `simulate` unchanged.
 TEST_F(CompareCommand, ReadsRealRuns) {
   const std::string fleet = source_folder() + "/configs/quadratic-ring16.yaml";
-  const std::vector<std::string> sets{"--set",
-                                      "peers=2",
-                                      "--set",
-                                      "stop.rounds=30",
-                                      "--set",
-                                      "evaluate.every=10 rounds",
-                                      "--set",
-                                      "output.dir=" + path("real/x")};
+  const std::vector<std::string> sets{"--set", "peers=2",
+                                      "--set", "stop.rounds=30",
+                                      "--set", "evaluate.every=10 rounds",
+                                      "--set", "output.dir=" + path("real/x")};
   for (const char* command : {"run", "simulate"}) {
     std::vector<std::string> words{command, fleet, "--json"};
     words.insert(words.end(), sets.begin(), sets.end());

@@ -59,9 +59,9 @@ TEST_F(DataCommand, RunSimulateAndResumeEndWithTheSameBits) {
 /// Twice the batch takes twice the time, unless the peer is twice as fast.
 TEST_F(DataCommand, TheSimulatedClockIsThePeersOwn) {
   const auto seconds = [&](const std::string& peers) {
-    const Ended ended = run({"simulate",
-                             fleet("algorithm: isolated\nsimulate: { flops: 1 MFLOP/s }\n" + peers),
-                             "--json"});
+    const Ended ended =
+        run({"simulate", fleet("algorithm: isolated\nsimulate: { flops: 1 MFLOP/s }\n" + peers),
+             "--json"});
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.summary().at("seconds").get<double>();
   };
@@ -115,8 +115,8 @@ TEST_F(DataCommand, BenchDeviceMeasuresEachBatch) {
     EXPECT_EQ(row.at("batch"), (std::array{2, 5, 6}.at(i % 3)));
     EXPECT_GT(row.at("samples_per_second").get<double>(), 0);
     const double first = json.at("rows")[i % 3].at("samples_per_second").get<double>();
-    EXPECT_NEAR(
-        row.at("speed").get<double>(), row.at("samples_per_second").get<double>() / first, 1e-9);
+    EXPECT_NEAR(row.at("speed").get<double>(), row.at("samples_per_second").get<double>() / first,
+                1e-9);
   }
   const Ended text = run({"bench", "device", file, "--batches", "2", "--seconds", "0.001"});
   ASSERT_EQ(text.code, 0) << text.err;
@@ -156,9 +156,9 @@ TEST_F(DataCommand, BenchSpeedsMeasuresEveryPeerInOneUnit) {
   EXPECT_EQ(least, 1);
   EXPECT_EQ(json.at("rows")[2].at("threads"), 2);
   const std::string text = run({"bench", "speeds", file, "--seconds", "0.05"}).output();
-  for (const char* words : {"    - { host: localhost, count: 2, device: \"cpu\", threads: 1, ",
-                            "    - { host: localhost, count: 1, device: \"cpu\", threads: 2, ",
-                            "batch: auto"})
+  for (const char* words :
+       {"    - { host: localhost, count: 2, device: \"cpu\", threads: 1, ",
+        "    - { host: localhost, count: 1, device: \"cpu\", threads: 2, ", "batch: auto"})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
 }
 

@@ -31,19 +31,14 @@ class DirtyTables : public testing::Test {
       const double price = 2000 * size + 500 * town;
       constexpr const char* gaps[] = {"", "n/a", "-", "?", "NULL"};
       text += fmt::format(
-          "A{:04};{};{};\"{}, Köln-{}\";{};\"Haus \"\"{}\"\"; hell\";{};{}\r\n",
-          r,
+          "A{:04};{};{};\"{}, Köln-{}\";{};\"Haus \"\"{}\"\"; hell\";{};{}\r\n", r,
           comma(fmt::format("{:.2f}", size)),
           r % 9 == 4 ? gaps[r / 9 % 5] : std::to_string(1 + static_cast<int>(size) / 30),
-          town % 2 == 0 ? "Süd" : "Größe",
-          town,
-          fmt::format("{:02}.{:02}.20{:02}", 1 + r % 28, 1 + r % 12, 10 + r % 14),
-          r,
+          town % 2 == 0 ? "Süd" : "Größe", town,
+          fmt::format("{:02}.{:02}.20{:02}", 1 + r % 28, 1 + r % 12, 10 + r % 14), r,
           r % 3 == 0 ? "EG" : std::to_string(r % 3),
-          comma(fmt::format("{}.{:03},{:02}",
-                            static_cast<int>(price) / 1000,
-                            static_cast<int>(price) % 1000,
-                            r % 100)));
+          comma(fmt::format("{}.{:03},{:02}", static_cast<int>(price) / 1000,
+                            static_cast<int>(price) % 1000, r % 100)));
     }
     return text;
   }
@@ -57,14 +52,8 @@ class DirtyTables : public testing::Test {
 
 TEST_F(DirtyTables, AreLearntWithoutAnEditor) {
   write("flats.csv", flats(0, 900));
-  const Ended made = run({"init",
-                          path("flats.yaml"),
-                          "--data",
-                          path("flats.csv"),
-                          "--machines",
-                          "3",
-                          "--goal",
-                          "20 epochs"});
+  const Ended made = run({"init", path("flats.yaml"), "--data", path("flats.csv"), "--machines",
+                          "3", "--goal", "20 epochs"});
   ASSERT_EQ(made.code, 0) << made.err;
   const std::string file = text_of(path("flats.yaml"));
   EXPECT_TRUE(has(file, "decimal: \",\"")) << file;
@@ -105,8 +94,8 @@ TEST_F(DirtyTables, WhatIsMissingIsWrittenDownByColumn) {
 TEST_F(DirtyTables, AWordOfTheirOwnForMissingValuesIsNamed) {
   std::string rows = "x,size,y\n";
   for (int r = 0; r < 60; ++r)
-    rows += fmt::format(
-        "{},{},{}\n", r * 7 % 60, r % 20 == 3 ? "k. A." : fmt::format("{}.5", r), r % 2);
+    rows += fmt::format("{},{},{}\n", r * 7 % 60, r % 20 == 3 ? "k. A." : fmt::format("{}.5", r),
+                        r % 2);
   write("a.csv", rows);
   const Ended made = run(
       {"init", path("a.yaml"), "--data", path("a.csv"), "--machines", "2", "--goal", "5 rounds"});
@@ -137,11 +126,10 @@ TEST_F(DirtyTables, AllProblemsAreToldInOneGo) {
         "classification }\nstop: { rounds: 5 }\n");
   const Ended ended = run({"data", path("a.yaml")});
   EXPECT_EQ(ended.code, 2);
-  for (const char* part : {"a.csv:2: `2,5` in column `b` looks like a number with a decimal comma",
-                           "a.csv:3: `k.A.` in column `a` is no number",
-                           "a.csv:3: no value in column `b`",
-                           "a.csv:4: 1 value, and the header has 3 names",
-                           "4 errors in "})
+  for (const char* part :
+       {"a.csv:2: `2,5` in column `b` looks like a number with a decimal comma",
+        "a.csv:3: `k.A.` in column `a` is no number", "a.csv:3: no value in column `b`",
+        "a.csv:4: 1 value, and the header has 3 names", "4 errors in "})
     EXPECT_TRUE(has(ended.err, part)) << part << "\n" << ended.err;
 }
 
@@ -149,14 +137,8 @@ TEST_F(DirtyTables, ATextIsLearntAsAText) {
   std::string text;
   for (int k = 0; k < 300; ++k) text += "the quick brown fox\n";
   write("book.txt", text);
-  const Ended made = run({"init",
-                          path("book.yaml"),
-                          "--data",
-                          path("book.txt"),
-                          "--machines",
-                          "2",
-                          "--goal",
-                          "3 rounds"});
+  const Ended made = run({"init", path("book.yaml"), "--data", path("book.txt"), "--machines", "2",
+                          "--goal", "3 rounds"});
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_TRUE(has(text_of(path("book.yaml")), "kind: text"));
   EXPECT_EQ(run({"simulate", path("book.yaml"), "--no-save", "--json"}).code, 0);
@@ -164,8 +146,7 @@ TEST_F(DirtyTables, ATextIsLearntAsAText) {
 
 TEST_F(DirtyTables, NonsenseIsRefusedAtTheFirstQuestion) {
   const std::string command = fmt::format("cd '{}' && printf 'nonsense\\n' | '{}' init > said 2>&1",
-                                          folder_.path(),
-                                          grapevine_program());
+                                          folder_.path(), grapevine_program());
   EXPECT_NE(std::system(command.c_str()), 0);
   EXPECT_FALSE(has(text_of(path("said")), "On which machines?")) << text_of(path("said"));
 }

@@ -35,17 +35,10 @@ class Gaps : public testing::Test {
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
   Ended run_here(const std::string& command, const std::string& name) const {
-    return run({command,
-                source_folder() + "/configs/iris-ring4.yaml",
-                "--json",
-                "--set",
-                "output.dir=" + path(name),
-                "--set",
-                "stop={ rounds: 100, target: { accuracy: 0.1 } }",
-                "--set",
-                "checkpoint.every=50 rounds",
-                "--set",
-                "faults.ledger=true"});
+    return run({command, source_folder() + "/configs/iris-ring4.yaml", "--json", "--set",
+                "output.dir=" + path(name), "--set",
+                "stop={ rounds: 100, target: { accuracy: 0.1 } }", "--set",
+                "checkpoint.every=50 rounds", "--set", "faults.ledger=true"});
   }
 
   ScratchFolder folder_;

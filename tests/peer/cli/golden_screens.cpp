@@ -37,8 +37,7 @@ Screens fleet_screens() {
       {"init",
        Compared::all,
        {"grapevine init mine.yaml --data configs/data/iris.csv --machines 4 --goal 'accuracy 0.9'",
-        "cat mine.yaml",
-        "grapevine keygen mine.yaml -o keys"}},
+        "cat mine.yaml", "grapevine keygen mine.yaml -o keys"}},
       {"plan",
        Compared::all,
        {"grapevine plan " + iris(),
@@ -64,8 +63,7 @@ Screens fleet_screens() {
        Compared::untimed,
        {"@printf 'version: 1\\nbase: configs/iris-ring4.yaml\\nvary: { topology.kind: [ring, "
         "complete] }\\nseeds: 3\\n' > which.yaml",
-        "grapevine sweep which.yaml",
-        "grapevine sweep which.yaml --list"}},
+        "grapevine sweep which.yaml", "grapevine sweep which.yaml --list"}},
       {"tour", Compared::all, {"grapevine tour"}}};
 }
 
@@ -77,21 +75,18 @@ Screens run_screens() {
        Compared::all,
        {"@grapevine run " + iris() + " --set faults.ledger=true --set output.dir=runs/ledgers",
         "grapevine audit runs/ledgers"}},
-      {"compare",
-       Compared::all,
+      {"compare", Compared::all,
        after_runs({"grapevine compare " + all,
                    "grapevine compare " + all + " --target accuracy=0.9",
                    "grapevine compare " + all +
                        " --expect 'complete < ring @ time by 9x' --target loss=0.4"})},
-      {"export",
-       Compared::all,
+      {"export", Compared::all,
        after_runs({"grapevine export runs/ring1 --csv table.csv",
                    "grapevine export runs/ring1 --tensorboard logs",
                    "grapevine export runs/ring1 --onnx iris.onnx",
                    "grapevine report " + all + " -o report.html",
                    "grapevine trace runs/ring1 -o trace.json"})},
-      {"model",
-       Compared::all,
+      {"model", Compared::all,
        after_runs(
            {"grapevine evaluate runs/ring1/model.safetensors",
             "grapevine evaluate runs/ring1/model.safetensors configs/data/iris.csv",
@@ -127,8 +122,7 @@ Screens regression_screens() {
         "37 % 101; g = k * 53 % 90; print a \",\" int(a / 25) + k % 3 \",\" g \",\" 50000 + 2100 "
         "* a - 600 * g + k * 71 % 97 * 300 } }' > homes.csv",
         "grapevine init homes.yaml --data homes.csv --machines 4 --goal '300 rounds'",
-        "cat homes.yaml",
-        "grapevine data homes.yaml",
+        "cat homes.yaml", "grapevine data homes.yaml",
         "grapevine simulate homes.yaml --set evaluate.every='60 rounds'",
         "grapevine evaluate runs/homes/model.safetensors homes.csv",
         "grapevine predict runs/homes/model.safetensors homes.csv | head -4",

@@ -107,8 +107,7 @@ TEST_F(GraphCommand, PredictsGivenMinimaUpToTheLimit) {
     const Ended said = grapevine(
         fmt::format("graph predict --json --topology complete --peers 5 --weights lazy --spread {} "
                     "--order {}",
-                    file,
-                    order));
+                    file, order));
     ASSERT_EQ(said.code, 0) << said.err;
     EXPECT_EQ(said.err, "");
     EXPECT_GT(Json::parse(said.output()).at("consensus").get<double>(), 0) << order;
@@ -144,12 +143,8 @@ TEST_F(GraphCommand, RefusesRoundsThatConnectNobody) {
 }
 
 TEST_F(GraphCommand, PredictKnowsEverySchedule) {
-  for (const char* schedule : {"one-peer-exponential",
-                               "random-matching",
-                               "base:k=2",
-                               "od-equi-dyn:m=3",
-                               "ou-equi-dyn",
-                               "matcha:graph=ring"}) {
+  for (const char* schedule : {"one-peer-exponential", "random-matching", "base:k=2",
+                               "od-equi-dyn:m=3", "ou-equi-dyn", "matcha:graph=ring"}) {
     const Ended said = grapevine(fmt::format(
         "graph predict --json --topology {} --peers 9 --spread 1 --order atc", schedule));
     EXPECT_EQ(said.code, 0) << said.err;

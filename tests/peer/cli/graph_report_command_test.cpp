@@ -92,8 +92,7 @@ TEST_F(GraphCommand, NameWhatIsWrongWithAFile) {
   for (const Wrong& wrong :
        {Wrong{"islands.edges", "0 1\n1 2\n3 4\n", "2 components: {0 1 2} {3 4}"},
         Wrong{"loop.edges", "0 1\n1 1\n", "loop.edges:2: peer 1 cannot be its own neighbour"},
-        Wrong{"twice.edges",
-              "0 1 .3\n1 0 .2\n",
+        Wrong{"twice.edges", "0 1 .3\n1 0 .2\n",
               "twice.edges:2: the edge 1 0 was given before with another weight"},
         Wrong{"gap.edges", "0 1\n1 5\n5 0\n", "peer 2 is missing"}}) {
     const std::string file = path(wrong.file);
@@ -127,19 +126,15 @@ TEST_F(GraphCommand, EndWithWrongUsageOnABadFile) {
       EXPECT_NE(said.err.find("not a .npy file"), std::string::npos) << said.err;
     }
   }
-  for (const char* command : {"graph report --edges {0}",
-                              "graph report --topology file:{0}",
-                              "graph report --topology ring --peers 4 --weights file:{0}",
-                              "graph report --topology exponential --peers 4 --weights file:{0}",
-                              "graph report --edges {0}.missing",
-                              "graph report --edges /dev/zero",
-                              "graph export --edges {0}",
-                              "graph export --topology ring --peers 4 --weights file:{0}",
-                              "graph predict --peers 4 --topology file:{0}",
-                              "graph predict --peers 4 --weights file:{0}",
-                              "graph predict --peers 4 --spread {0}",
-                              "graph predict --peers 4 --spread /dev/zero",
-                              "graph schedule --peers 4 matcha:graph=file:{0}"}) {
+  for (const char* command :
+       {"graph report --edges {0}", "graph report --topology file:{0}",
+        "graph report --topology ring --peers 4 --weights file:{0}",
+        "graph report --topology exponential --peers 4 --weights file:{0}",
+        "graph report --edges {0}.missing", "graph report --edges /dev/zero",
+        "graph export --edges {0}", "graph export --topology ring --peers 4 --weights file:{0}",
+        "graph predict --peers 4 --topology file:{0}", "graph predict --peers 4 --weights file:{0}",
+        "graph predict --peers 4 --spread {0}", "graph predict --peers 4 --spread /dev/zero",
+        "graph schedule --peers 4 matcha:graph=file:{0}"}) {
     const Ended said = grapevine(fmt::format(fmt::runtime(command), bad));
     EXPECT_EQ(said.code, 2) << command << said.err;
     EXPECT_EQ(said.err.find("push-sum"), std::string::npos) << said.err;

@@ -15,9 +15,7 @@ class HeldOut : public TableUser {
     const auto drawn = [&] { return (state = state * 1664525U + 1013904223U) >> 22; };
     for (int r = 0; r < 300; ++r) {
       const std::uint32_t a = drawn(), b = drawn();
-      text += fmt::format("{},{},{}\n",
-                          r % 7 == 3 ? "n/a" : std::to_string(a),
-                          b,
+      text += fmt::format("{},{},{}\n", r % 7 == 3 ? "n/a" : std::to_string(a), b,
                           a + b + drawn() % 500 > 1250 ? "big" : "small");
     }
     return text;
@@ -47,9 +45,7 @@ TEST_F(HeldOut, PythonFindsTheAccuracyOfTheRun) {
     ASSERT_EQ(written.code, 0) << written.err;
     const std::string line = fmt::format(
         "cd '{}' && '{}' predict '{}' a.csv > told.csv 2> said && python3 check.py > checked",
-        folder_.path(),
-        grapevine_program(),
-        model("run" + missing));
+        folder_.path(), grapevine_program(), model("run" + missing));
     ASSERT_EQ(std::system(line.c_str()), 0) << text_of(path("said"));
     std::size_t rows = 0;
     double accuracy = 0;
@@ -80,11 +76,9 @@ TEST_F(HeldOut, OfAFolderItIsThePictures) {
 }
 
 TEST_F(HeldOut, OtherTestSetsAreSaid) {
-  const Ended ended =
-      run({"data",
-           fleet("digits", "data: { kind: digits, train: 60, test: 20 }\nstop: { rounds: 2 }"),
-           "--held-out",
-           path("held-out.csv")});
+  const Ended ended = run(
+      {"data", fleet("digits", "data: { kind: digits, train: 60, test: 20 }\nstop: { rounds: 2 }"),
+       "--held-out", path("held-out.csv")});
   EXPECT_EQ(ended.code, 2);
   EXPECT_TRUE(has(ended.err, "--held-out: the test set of these data")) << ended.err;
 }

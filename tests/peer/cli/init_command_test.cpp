@@ -49,8 +49,8 @@ TEST_F(Init, AFirstLineThatIsDataIsTakenForData) {
   std::ofstream(path("iris.data")) << "5.1,3.5,Iris-setosa\n4.9,3.0,Iris-setosa\n7.0,3.2,Iris-"
                                       "versicolor\n6.4,3.2,Iris-versicolor\n6.3,3.3,Iris-"
                                       "virginica\n5.8,2.7,Iris-virginica\n";
-  const std::vector<std::string> flags{
-      "--data", path("iris.data"), "--machines", "2", "--goal", "20 rounds"};
+  const std::vector<std::string> flags{"--data", path("iris.data"), "--machines",
+                                       "2",      "--goal",          "20 rounds"};
   runs("iris.yaml", flags);
   EXPECT_NE(read("iris.yaml").find("header: false"), std::string::npos) << read("iris.yaml");
   EXPECT_NE(read("iris.yaml").find("target: x2"), std::string::npos);
@@ -93,11 +93,9 @@ TEST_F(Init, ARegressionWithManyColumnsIsLearnt) {
     out << fmt::format("{:.0f}\n", 250'000 + 90'000 * base + 5000 * drawn());
   }
   out.close();
-  const std::string command = fmt::format("printf '\\n\\n' | '{}' init '{}' --data '{}' 2> '{}'",
-                                          grapevine_program(),
-                                          path("wide.yaml"),
-                                          path("wide.csv"),
-                                          path("said"));
+  const std::string command =
+      fmt::format("printf '\\n\\n' | '{}' init '{}' --data '{}' 2> '{}'", grapevine_program(),
+                  path("wide.yaml"), path("wide.csv"), path("said"));
   ASSERT_EQ(std::system(command.c_str()), 0) << read("said");
   EXPECT_NE(read("said").find("`loss 0.4` [100 epochs]"), std::string::npos)
       << "a regression has no accuracy, and 320 rows need many epochs: " << read("said");
@@ -113,9 +111,7 @@ TEST_F(Init, ARegressionWithManyColumnsIsLearnt) {
 TEST_F(Init, ThreeQuestionsHaveUsualAnswers) {
   const std::string command =
       fmt::format("printf 'digits\\n\\n20 rounds\\n' | '{}' init '{}' > '{}' 2>&1",
-                  grapevine_program(),
-                  path("asked.yaml"),
-                  path("said"));
+                  grapevine_program(), path("asked.yaml"), path("said"));
   ASSERT_EQ(std::system(command.c_str()), 0);
   const std::string said = read("said");
   EXPECT_NE(said.find("What is to be learnt?"), std::string::npos) << said;

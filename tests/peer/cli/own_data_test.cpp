@@ -19,19 +19,16 @@ class OwnData : public testing::Test {
     return path(name);
   }
   std::string fleet(const std::string& data, const std::string& more = "") const {
-    return write("fleet.yaml",
-                 "version: 1\nname: own\nseed: 3\npeers: 3\ndata: " + data +
-                     "\nstop: { rounds: 30 }\noutput: { dir: " + path("run") + " }\n" + more);
+    return write("fleet.yaml", "version: 1\nname: own\nseed: 3\npeers: 3\ndata: " + data +
+                                   "\nstop: { rounds: 30 }\noutput: { dir: " + path("run") +
+                                   " }\n" + more);
   }
   /// Returns rows first .. last of a table in which the sum of both numbers decides the class.
   static std::string table(int first, int last) {
     std::string text = "left,right,side,class\n";
     for (int r = first; r < last; ++r) {
       const int left = r * 37 % 100, right = r * 61 % 90;
-      text += fmt::format("{},{}.5,{},{}\n",
-                          left,
-                          right,
-                          r % 3 == 0 ? "odd" : "even",
+      text += fmt::format("{},{}.5,{},{}\n", left, right, r % 3 == 0 ? "odd" : "even",
                           left + right > 95 ? "big" : "small");
     }
     return text;
@@ -114,10 +111,10 @@ TEST_F(OwnData, AFirstLineThatLooksLikeDataIsTold) {
         "5.1,3.5,Iris-setosa\n4.9,3.0,Iris-setosa\n7.0,3.2,Iris-versicolor\n6.4,3.2,"
         "Iris-versicolor\n6.3,3.3,Iris-setosa\n");
   const auto told = [&](const std::string& more) {
-    const Ended ended = run({"data",
-                             fleet("{ kind: table, file: iris.data, test: iris.data, target: "
-                                   "Iris-setosa" +
-                                   more + " }")});
+    const Ended ended =
+        run({"data", fleet("{ kind: table, file: iris.data, test: iris.data, target: "
+                           "Iris-setosa" +
+                           more + " }")});
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.err.find(
                "notice: the first line is taken for the columns' names, and "
@@ -146,8 +143,8 @@ TEST_F(OwnData, ASoftmaxLearnsWhatSeparates) {
   for (const auto& [name, column] : columns) {
     std::string content = "t,z,y\n";
     for (int r = 0; r < 120; ++r)
-      content += fmt::format(
-          "{},{},{}\n", column(r < 60 ? r : r + 60), r * 37 % 11 - 5, r < 60 ? "a" : "b");
+      content += fmt::format("{},{},{}\n", column(r < 60 ? r : r + 60), r * 37 % 11 - 5,
+                             r < 60 ? "a" : "b");
     write("a.csv", content);
     const std::string file =
         fleet(fmt::format("{{ kind: table, file: a.csv, test: a.csv, target: y{} }}",
@@ -181,13 +178,13 @@ TEST_F(OwnData, TheScreenShowsColumnsClassesAndTheSplitIn80Columns) {
   std::string text = table(0, 90);
   text.replace(text.find("side"), 4, std::string(70, 's'));
   write("a.csv", text);
-  for (const std::string data : {"{ kind: table, file: a.csv, target: class, partition: { kind: "
-                                 "by-label, classes_per_peer: 1 } }",
-                                 "{ kind: table, file: a.csv, target: left, task: regression }",
-                                 "{ kind: digits, train: 200, test: 20 }",
-                                 "{ kind: blobs, train: 600, test: 60, classes: 200 }",
-                                 "{ kind: sparse, train: 60, test: 6 }",
-                                 "{ kind: quadratic, dimension: 4 }"}) {
+  for (const std::string data :
+       {"{ kind: table, file: a.csv, target: class, partition: { kind: "
+        "by-label, classes_per_peer: 1 } }",
+        "{ kind: table, file: a.csv, target: left, task: regression }",
+        "{ kind: digits, train: 200, test: 20 }",
+        "{ kind: blobs, train: 600, test: 60, classes: 200 }",
+        "{ kind: sparse, train: 60, test: 6 }", "{ kind: quadratic, dimension: 4 }"}) {
     const Ended ended = run({"data", fleet(data)});
     EXPECT_EQ(ended.code, 0) << data << ended.err;
     for (const std::string& line : ended.out) EXPECT_LE(columns_of(line), 80U) << line;

@@ -116,15 +116,8 @@ TEST(PlanCommand, SoDoRunAndSimulate) {
 
 TEST(PlanCommand, KnowsGraphsThatChangeWithTheRound) {
   for (const std::string schedule : {"one-peer-exponential", "random-matching", "base:k=1"}) {
-    const Ended plan = run({"plan",
-                            ring,
-                            "--set",
-                            "topology=" + schedule,
-                            "--set",
-                            "data.start=3",
-                            "--set",
-                            "network.latency=2 ms",
-                            "--json"});
+    const Ended plan = run({"plan", ring, "--set", "topology=" + schedule, "--set", "data.start=3",
+                            "--set", "network.latency=2 ms", "--json"});
     ASSERT_EQ(plan.code, 0) << plan.err;
     const auto json = plan.summary();
     EXPECT_GT(json.at("predicted").at("excess_loss_local").get<double>(), 0) << schedule;
@@ -216,8 +209,7 @@ TEST(PlanCommand, ARowBesideIsThatOfTheFleetItNames) {
   EXPECT_GT(star.at("bytes_per_round").get<double>(), 0);
   EXPECT_EQ(predicted.at("bytes_per_round"), star.at("bytes_per_round"));
   EXPECT_NEAR(predicted.at("seconds_per_round").get<double>(),
-              star.at("predicted").at("seconds_per_round").get<double>(),
-              1e-12);
+              star.at("predicted").at("seconds_per_round").get<double>(), 1e-12);
 }
 
 TEST(PlanCommand, RefusesToCalibrateWhatItCannot) {

@@ -34,14 +34,9 @@ class PlanConfigs : public testing::TestWithParam<std::string> {
  protected:
   /// Plans without Program's limit of a minute.
   int plan(const std::string& arguments) const {
-    const std::string command = fmt::format("'{}' plan '{}/configs/{}.yaml' {}{} > '{}' 2> '{}'",
-                                            grapevine_program(),
-                                            source_folder(),
-                                            GetParam(),
-                                            arguments,
-                                            less_of(GetParam()),
-                                            out(),
-                                            err());
+    const std::string command =
+        fmt::format("'{}' plan '{}/configs/{}.yaml' {}{} > '{}' 2> '{}'", grapevine_program(),
+                    source_folder(), GetParam(), arguments, less_of(GetParam()), out(), err());
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
   }

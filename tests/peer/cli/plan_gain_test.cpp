@@ -48,11 +48,9 @@ double simulated_gain(const Sets& sets) {
 }
 
 TEST(PlanGain, IsThatOfSimulations) {
-  for (const Sets& sets : {Sets{},
-                           fast_network,
-                           Sets{"algorithm=all-reduce", "links=[]"},
-                           Sets{"train.local_steps=4"},
-                           Sets{"algorithm=parameter-server", "links=[]"}}) {
+  for (const Sets& sets :
+       {Sets{}, fast_network, Sets{"algorithm=all-reduce", "links=[]"}, Sets{"train.local_steps=4"},
+        Sets{"algorithm=parameter-server", "links=[]"}}) {
     const double wanted = simulated_gain(sets);
     EXPECT_NEAR(gain(sets).at("times").get<double>(), wanted, 0.05 * wanted)
         << testing::PrintToString(sets);

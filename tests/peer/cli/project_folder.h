@@ -24,9 +24,7 @@ class ProjectFolder {
   /// Runs a shell command there with these environment variables. Returns its exit code.
   int run(const std::string& command, const std::string& environment = "") const {
     const std::string line = fmt::format("cd '{0}' && PATH='{0}':$PATH {1} sh -c {2} > out 2> err",
-                                         root().string(),
-                                         environment,
-                                         quoted(command));
+                                         root().string(), environment, quoted(command));
     return WEXITSTATUS(std::system(line.c_str()));
   }
   /// Returns its standard output and its standard error.

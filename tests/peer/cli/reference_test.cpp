@@ -33,9 +33,7 @@ class Reference : public testing::Test {
     return shell(
         fmt::format("bash -c 'source {}; COMP_WORDS=(grapevine {}); COMP_CWORD={}; "
                     "_grapevine; echo \"${{COMPREPLY[*]}}\"'",
-                    script("bash"),
-                    words,
-                    count));
+                    script("bash"), words, count));
   }
 
   ScratchFolder folder_;
@@ -77,8 +75,7 @@ TEST_F(Reference, FishCompletesCommands) {
   if (!is_there("fish")) GTEST_SKIP() << "fish is not installed";
   const std::string said =
       shell(fmt::format("HOME='{}' fish -c 'source {}; complete -C \"grapevine simu\"'",
-                        folder_.path(),
-                        script("fish")));
+                        folder_.path(), script("fish")));
   EXPECT_TRUE(said.starts_with("simulate")) << said;
 }
 

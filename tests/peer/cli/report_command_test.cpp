@@ -14,18 +14,10 @@ class ReportCommand : public testing::Test {
  protected:
   std::string simulate(const std::string& topology, int seed) const {
     const std::string path = fmt::format("{}/{}-{}", folder_.path(), topology, seed);
-    const Ended ended = run({"simulate",
-                             source_folder() + "/configs/quadratic-ring16.yaml",
-                             "--set",
-                             "topology=" + topology,
-                             "--set",
-                             fmt::format("seed={}", seed),
-                             "--set",
-                             "stop.rounds=60",
-                             "--set",
-                             "evaluate.every=10 rounds",
-                             "--set",
-                             "output.dir=" + path});
+    const Ended ended =
+        run({"simulate", source_folder() + "/configs/quadratic-ring16.yaml", "--set",
+             "topology=" + topology, "--set", fmt::format("seed={}", seed), "--set",
+             "stop.rounds=60", "--set", "evaluate.every=10 rounds", "--set", "output.dir=" + path});
     EXPECT_EQ(ended.code, 0) << ended.err;
     return path;
   }

@@ -21,9 +21,8 @@ class SavedModels : public testing::Test {
     return path(name);
   }
   std::string fleet(const std::string& name, const std::string& rest) const {
-    return write(name + ".yaml",
-                 "version: 1\nname: " + name + "\nseed: 3\npeers: 2\n" + rest +
-                     "\noutput: { dir: " + path(name) + " }\n");
+    return write(name + ".yaml", "version: 1\nname: " + name + "\nseed: 3\npeers: 2\n" + rest +
+                                     "\noutput: { dir: " + path(name) + " }\n");
   }
   /// Trains the fleet in virtual time and returns its summary.
   nlohmann::json trained(const std::string& name, const std::string& rest) const {
@@ -60,9 +59,7 @@ class SavedModels : public testing::Test {
     for (int r = first; r < last; ++r) {
       const int left = r * 37 % 100, right = r * 61 % 90;
       const bool red = r % 3 == 0;
-      text += fmt::format("{},{}.5,{},{}\n",
-                          gaps && r % 10 == 4 ? "" : std::to_string(left),
-                          right,
+      text += fmt::format("{},{}.5,{},{}\n", gaps && r % 10 == 4 ? "" : std::to_string(left), right,
                           gaps && r % 10 == 7 ? "NA" : (red ? "red" : "blue"),
                           left + right + (red ? 30 : 0) > 95 ? "big" : "small");
     }
@@ -187,8 +184,7 @@ TEST_F(SavedModels, RowsThatTrainingDroppedGetNoAnswer) {
   EXPECT_EQ(told[3].at("row"), 4);
   EXPECT_NEAR(told[3].at("probabilities").at("big").get<double>() +
                   told[3].at("probabilities").at("small").get<double>(),
-              1,
-              1e-12);
+              1, 1e-12);
   const Ended csv = run({"predict", model("run"), rows});
   EXPECT_EQ(csv.out.at(2), "2,,");
 }
@@ -232,8 +228,7 @@ TEST_F(SavedModels, ARowThatTheModelCannotTakeGetsNoAnswer) {
   for (const char* said : {"4 of 6 rows get no answer",
                            "rows.csv:3: `green` in column `colour` is unknown to the model",
                            "rows.csv:4: `two` in column `right` is no number",
-                           "rows.csv:5: 2 values",
-                           "rows.csv:6: no value in column `left`"})
+                           "rows.csv:5: 2 values", "rows.csv:6: no value in column `left`"})
     EXPECT_NE(csv.err.find(said), std::string::npos) << said << "\n" << csv.err;
   const Ended json = run({"predict", model("run"), rows, "--json"});
   EXPECT_EQ(json.code, 7);
@@ -253,10 +248,8 @@ TEST_F(SavedModels, AClassIsItsTextFromTheFileToPredict) {
       "2023552585717889863", "2023552585717889759", "01234", "1234", "100000", "1e5"};
   std::string rows = "x,z,id\n";
   for (int k = 0; k < 120; ++k)
-    rows += fmt::format("{},{},{}\n",
-                        std::cos(k % 6) + 0.01 * (k % 7),
-                        std::sin(k % 6) + 0.01 * (k % 5),
-                        ids[static_cast<std::size_t>(k % 6)]);
+    rows += fmt::format("{},{},{}\n", std::cos(k % 6) + 0.01 * (k % 7),
+                        std::sin(k % 6) + 0.01 * (k % 5), ids[static_cast<std::size_t>(k % 6)]);
   write("a.csv", rows);
   const nlohmann::json summary = trained(
       "run",
@@ -385,9 +378,9 @@ TEST_F(SavedModels, ARegressionIsScored) {
   const nlohmann::json found = evaluated({model("run"), path("a.csv")});
   EXPECT_EQ(found.at("r2"), summary.at("r2"));
   EXPECT_EQ(found.at("rmse"), summary.at("rmse"));
-  const std::string line = fmt::format("R2         {:.4f}; root of the mean squared error {:.5g}",
-                                       summary.at("r2").get<double>(),
-                                       summary.at("rmse").get<double>());
+  const std::string line =
+      fmt::format("R2         {:.4f}; root of the mean squared error {:.5g}",
+                  summary.at("r2").get<double>(), summary.at("rmse").get<double>());
   EXPECT_NE(run({"evaluate", model("run")}).output().find(line), std::string::npos);
   EXPECT_NE(run({"simulate", path("run.yaml"), "--no-save"}).output().find(line),
             std::string::npos);
@@ -477,10 +470,9 @@ TEST_F(SavedModels, ThePythonOfTablesHasTheSameAccuracy) {
   if (python.empty()) GTEST_SKIP() << "numpy is not installed (Debian: python3-numpy)";
   write("use_table.py", python_of_documents("use_table.py"));
   const std::string iris = source_folder() + "/configs/data/iris.csv";
-  trained("run",
-          fmt::format("data: {{ kind: table, file: {}, target: species, held_out: 20 % }}\n"
-                      "model: {{ kind: mlp, hidden: [6] }}\nstop: {{ rounds: 60 }}",
-                      iris));
+  trained("run", fmt::format("data: {{ kind: table, file: {}, target: species, held_out: 20 % }}\n"
+                             "model: {{ kind: mlp, hidden: [6] }}\nstop: {{ rounds: 60 }}",
+                             iris));
   const nlohmann::json whole =
       run({"evaluate", path("run/model.safetensors"), iris, "--json"}).summary();
   EXPECT_GT(whole.at("accuracy").get<double>(), 0.5) << "of three classes";

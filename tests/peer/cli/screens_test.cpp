@@ -31,13 +31,8 @@ TEST(Screens, FitInto80Columns) {
   expect_narrow({"plan", config("fashion-ring8.yaml")});
   expect_narrow({"plan", config("quadratic-ring16.yaml")});
   expect_narrow({"plan", config("fashion-choco-ring8.yaml")});
-  expect_narrow({"graph",
-                 "report",
-                 "--topology",
-                 "ring,random-regular:degree=4,seed=1,exponential",
-                 "--peers",
-                 "64",
-                 "--more"});
+  expect_narrow({"graph", "report", "--topology", "ring,random-regular:degree=4,seed=1,exponential",
+                 "--peers", "64", "--more"});
   expect_narrow({"algorithms"});
   expect_narrow({"algorithms", "choco-sgd"});
 }
@@ -57,8 +52,8 @@ TEST(Screens, ADoctorTellsOfEachHostWhatItHas) {
   ASSERT_EQ(ended.code, 0) << ended.output();
   const auto host = ended.summary().at("hosts").at(0);
   EXPECT_EQ(host.at("version"),
-            std::regex_replace(
-                run({"--version"}).output(), std::regex("grapevine ([^ ]+) [\\s\\S]*"), "$1"));
+            std::regex_replace(run({"--version"}).output(),
+                               std::regex("grapevine ([^ ]+) [\\s\\S]*"), "$1"));
   EXPECT_GE(host.at("wire"), 5);
   EXPECT_EQ(ended.output().find("run as root"), std::string::npos)
       << "nobody else reaches peers of this machine alone";
@@ -72,25 +67,9 @@ TEST(Screens, ADoctorTellsOfEachHostWhatItHas) {
 }
 
 TEST(Screens, HelpFitsInto80Columns) {
-  for (const char* command : {"tour",
-                              "run",
-                              "simulate",
-                              "sweep",
-                              "plan",
-                              "data",
-                              "compare",
-                              "report",
-                              "peer",
-                              "top",
-                              "export",
-                              "evaluate",
-                              "predict",
-                              "init",
-                              "explain",
-                              "doctor",
-                              "audit",
-                              "trace",
-                              "stop"})
+  for (const char* command :
+       {"tour", "run", "simulate", "sweep", "plan", "data", "compare", "report", "peer", "top",
+        "export", "evaluate", "predict", "init", "explain", "doctor", "audit", "trace", "stop"})
     expect_narrow({command, "--help"});
   for (const char* command : {"report", "predict", "list", "export", "best", "schedule"})
     expect_narrow({"graph", command, "--help"});
@@ -173,19 +152,10 @@ TEST(Screens, ACalibrationSaysWhatItsColumnsAre) {
 
 /// `plan` once predicted a final training loss of -0.05, and -6e39 for a longer run.
 TEST(Screens, ACalibrationPredictsNoLossThatCannotBe) {
-  const Ended ended = run({"plan",
-                           config("digits-torus16.yaml"),
-                           "--calibrate",
-                           "--set",
-                           "peers=4",
-                           "--set",
-                           "topology=ring",
-                           "--set",
-                           "data={ kind: digits, train: 400, test: 50 }",
-                           "--set",
-                           "model={ kind: mlp, hidden: [16] }",
-                           "--set",
-                           "stop.rounds=200"});
+  const Ended ended =
+      run({"plan", config("digits-torus16.yaml"), "--calibrate", "--set", "peers=4", "--set",
+           "topology=ring", "--set", "data={ kind: digits, train: 400, test: 50 }", "--set",
+           "model={ kind: mlp, hidden: [16] }", "--set", "stop.rounds=200"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.output().find("the quadratic model does not hold here"), std::string::npos)
       << ended.output();
@@ -203,20 +173,15 @@ TEST(Screens, RefusalsNameTheRemedy) {
   EXPECT_NE(run({"graph", "report", "--topology", "ring", "--peers", "8", "--discount", "1"})
                 .err.find("1 is not in [0 - 0.999999999]"),
             std::string::npos);
-  const Ended complete = run({"plan",
-                              config("quadratic-ring16.yaml"),
-                              "--set",
-                              "topology.kind=complete",
-                              "--set",
-                              "peers=1000000"});
+  const Ended complete = run({"plan", config("quadratic-ring16.yaml"), "--set",
+                              "topology.kind=complete", "--set", "peers=1000000"});
   EXPECT_EQ(complete.code, 2);
   EXPECT_NE(complete.err.find("499999500000 edges"), std::string::npos) << complete.err;
 }
 
 /// Three of ten edges between 100,000 peers take 12 GB.
 TEST(Screens, TooLittleMemoryIsSaid) {
-  const Ended ended = Program({"/bin/sh",
-                               "-c",
+  const Ended ended = Program({"/bin/sh", "-c",
                                "ulimit -v 1000000; exec \"$0\" graph report --topology "
                                "erdos-renyi --peers 100000",
                                grapevine_program()},
@@ -231,14 +196,8 @@ TEST(Screens, TooLittleMemoryIsSaid) {
 TEST(Screens, APeerByHandLeavesAFinishedRunAlone) {
   const ScratchFolder folder;
   std::ofstream(folder.path() + "/summary.json") << "{}";
-  const Ended ended = run({"peer",
-                           config("quadratic-ring16.yaml"),
-                           "--id",
-                           "0",
-                           "--wait",
-                           "1",
-                           "--set",
-                           "output.dir=" + folder.path()});
+  const Ended ended = run({"peer", config("quadratic-ring16.yaml"), "--id", "0", "--wait", "1",
+                           "--set", "output.dir=" + folder.path()});
   EXPECT_EQ(ended.code, 2) << ended.output();
   EXPECT_NE(ended.err.find("is the folder of a run that has ended"), std::string::npos)
       << ended.err;

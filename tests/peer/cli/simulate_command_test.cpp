@@ -18,15 +18,9 @@ class SimulateCommand : public testing::Test {
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
 
   Ended simulate(std::vector<std::string> more) const {
-    more.insert(more.begin(),
-                {"simulate",
-                 source_folder() + "/configs/quadratic-ring16.yaml",
-                 "--set",
-                 "stop.rounds=40",
-                 "--set",
-                 "evaluate.every=10 rounds",
-                 "--set",
-                 "output.dir=" + path("run")});
+    more.insert(more.begin(), {"simulate", source_folder() + "/configs/quadratic-ring16.yaml",
+                               "--set", "stop.rounds=40", "--set", "evaluate.every=10 rounds",
+                               "--set", "output.dir=" + path("run")});
     return run(std::move(more));
   }
   static nlohmann::json read(const std::string& file) {
@@ -78,16 +72,9 @@ TEST_F(SimulateCommand, SaysWhichExchangesNoLedgerRecords) {
   EXPECT_EQ(audited.code, 2);
   EXPECT_NE(audited.err.find("a simulation compares both ends"), std::string::npos) << audited.err;
   EXPECT_EQ(simulate(with({})).err.find("faults.ledger"), std::string::npos);
-  const Ended real = run(with({"run",
-                               source_folder() + "/configs/quadratic-ring16.yaml",
-                               "--set",
-                               "peers=2",
-                               "--set",
-                               "stop.rounds=10",
-                               "--set",
-                               "algorithm=all-reduce",
-                               "--set",
-                               "output.dir=" + path("real")}));
+  const Ended real = run(with({"run", source_folder() + "/configs/quadratic-ring16.yaml", "--set",
+                               "peers=2", "--set", "stop.rounds=10", "--set",
+                               "algorithm=all-reduce", "--set", "output.dir=" + path("real")}));
   ASSERT_EQ(real.code, 0) << real.err;
   EXPECT_NE(real.err.find("records nothing: all-reduce"), std::string::npos) << real.err;
   const Ended empty = run({"audit", path("real")});

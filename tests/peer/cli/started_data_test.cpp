@@ -11,11 +11,8 @@ class StartedData : public TableUser {
     std::string text = head + "\n";
     for (int r = first; r < last; ++r) {
       const int a = r * 37 % 100, b = r * 61 % 90;
-      text += fmt::format(fmt::runtime(row),
-                          fmt::arg("a", a),
-                          fmt::arg("b", b),
-                          fmt::arg("twice", 2 * a),
-                          fmt::arg("c", r % 3 == 0 ? "red" : "blue"),
+      text += fmt::format(fmt::runtime(row), fmt::arg("a", a), fmt::arg("b", b),
+                          fmt::arg("twice", 2 * a), fmt::arg("c", r % 3 == 0 ? "red" : "blue"),
                           fmt::arg("y", a + b > 95 ? "big" : "small")) +
               "\n";
     }

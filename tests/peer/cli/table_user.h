@@ -18,9 +18,8 @@ class TableUser : public testing::Test {
     return path(name);
   }
   std::string fleet(const std::string& name, const std::string& rest) const {
-    return write(name + ".yaml",
-                 "version: 1\nname: " + name + "\nseed: 3\npeers: 2\n" + rest +
-                     "\noutput: { dir: " + path(name) + " }\n");
+    return write(name + ".yaml", "version: 1\nname: " + name + "\nseed: 3\npeers: 2\n" + rest +
+                                     "\noutput: { dir: " + path(name) + " }\n");
   }
   /// Trains the fleet in virtual time and returns its summary.
   nlohmann::json trained(const std::string& name, const std::string& rest) const {

@@ -57,9 +57,7 @@ TEST_F(DataFleet, TheDigestIsOfWhatIsInTheFiles) {
   for (const Files& files :
        {Files{"{ kind: idx, dir: . }",
               "{ kind: idx, dir: moved }",
-              {"train-images-idx3-ubyte",
-               "train-labels-idx1-ubyte",
-               "t10k-images-idx3-ubyte",
+              {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
                "t10k-labels-idx1-ubyte"}},
         Files{"{ kind: cifar10, dir: . }",
               "{ kind: cifar10, dir: moved }",

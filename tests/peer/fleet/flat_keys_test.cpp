@@ -35,14 +35,8 @@ TEST(FlatKeys, AreThePathsWithTheValuesAsWritten) {
 
 /// Both spellings of a fleet must be equal, or a comparison of runs would show a false difference.
 TEST(FlatKeys, AWordThatIsShortForAKindIsToldAsTheKind) {
-  for (const std::string path : {"algorithm",
-                                 "algorithm.codec",
-                                 "data",
-                                 "data.partition",
-                                 "model",
-                                 "topology",
-                                 "train.optimizer",
-                                 "train.optimizer.schedule"}) {
+  for (const std::string path : {"algorithm", "algorithm.codec", "data", "data.partition", "model",
+                                 "topology", "train.optimizer", "train.optimizer.schedule"}) {
     const auto brief = keys_of("version: 1\n", {path + "=word"});
     EXPECT_EQ(brief, keys_of("version: 1\n", {path + "={ kind: word }"})) << path;
     EXPECT_EQ(brief.at(path + ".kind"), "word") << path;

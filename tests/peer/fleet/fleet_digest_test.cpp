@@ -97,16 +97,13 @@ TEST(Fleet, TheDigestHoldsEveryOptionOfEveryMethod) {
 TEST(Fleet, TheDigestHoldsCodecsAndAttackers) {
   std::set<std::string> digests;
   for (const char* rest :
-       {"algorithm: choco-sgd\n",
-        "algorithm: { kind: choco-sgd, codec: int8 }\n",
+       {"algorithm: choco-sgd\n", "algorithm: { kind: choco-sgd, codec: int8 }\n",
         "algorithm: { kind: choco-sgd, codec: sign }\n",
         "algorithm: { kind: choco-sgd, codec: two-bit }\n",
         "algorithm: { kind: choco-sgd, codec: { kind: two-bit, fraction: 0.1 } }\n",
         "algorithm: { kind: choco-sgd, codec: { kind: top-k, fraction: 0.1 } }\n",
         "algorithm: { kind: choco-sgd, codec: { kind: top-k, fraction: 0.2 } }\n",
-        "algorithm: d-psgd\n",
-        "attackers: { count: 1 }\n",
-        "attackers: { count: 2 }\n",
+        "algorithm: d-psgd\n", "attackers: { count: 1 }\n", "attackers: { count: 2 }\n",
         "attackers: { count: 2, kind: noise }\n",
         "attackers: { count: 2, kind: noise, strength: 3 }\n"})
     EXPECT_TRUE(digests.insert(read(quadratic + rest).digest).second) << rest;

@@ -129,10 +129,8 @@ TEST(Fleet, ReadsWhoGetsIn) {
   EXPECT_EQ(own.security.keys, "/srv/keys");
   EXPECT_EQ(own.digest, usual.digest);
   EXPECT_EQ(bits_of(own), bits_of(usual));
-  for (const char* wrong : {"security: none\n",
-                            "security: { mode: off }\n",
-                            "security: { key: keys }\n",
-                            "security: [tls]\n"})
+  for (const char* wrong : {"security: none\n", "security: { mode: off }\n",
+                            "security: { key: keys }\n", "security: [tls]\n"})
     EXPECT_THROW(read(quadratic + wrong), FleetError) << wrong;
 }
 
@@ -153,9 +151,8 @@ TEST(Fleet, OptimizersHaveTheirOwnRateAndDecay) {
 }
 
 TEST(Fleet, SetOverrides) {
-  const Fleet f =
-      read(quadratic,
-           {"peers=6", "train.optimizer.lr=0.25", "topology.kind=torus", "topology.shape=[2,3]"});
+  const Fleet f = read(quadratic, {"peers=6", "train.optimizer.lr=0.25", "topology.kind=torus",
+                                   "topology.shape=[2,3]"});
   EXPECT_EQ(f.size(), 6U);
   EXPECT_EQ(f.optimizer.lr, 0.25);
   EXPECT_EQ(to_string(f.topology), "torus:2x3");

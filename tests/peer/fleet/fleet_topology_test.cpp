@@ -104,10 +104,8 @@ TEST(Fleet, ReadsASchedulesMatricesFromAFile) {
   const ScratchFolder here;
   const ScratchFolder there;
   const char* good = ".5 .5 0\n.5 .5 0\n0 0 1\n1 0 0\n0 .5 .5\n0 .5 .5\n";
-  const auto fleet_of = [](const ScratchFolder& folder,
-                           const std::string& rows,
-                           const std::string& topology,
-                           const std::vector<std::string>& sets) {
+  const auto fleet_of = [](const ScratchFolder& folder, const std::string& rows,
+                           const std::string& topology, const std::vector<std::string>& sets) {
     const std::string file = folder.path() + "/fleet.yaml";
     std::ofstream(file) << "version: 1\npeers: 3\ndata: quadratic\nstop: { rounds: 1 }\n"
                         << "topology: " << topology << "\n";
@@ -122,8 +120,7 @@ TEST(Fleet, ReadsASchedulesMatricesFromAFile) {
   const std::string other = ".6 .4 0\n.4 .6 0\n0 0 1\n1 0 0\n0 .5 .5\n0 .5 .5\n";
   EXPECT_NE(fleet_of(there, other, map, {"name=a"}).digest, fleet.digest);
 
-  const auto said = [&](const std::string& rows,
-                        const std::string& topology,
+  const auto said = [&](const std::string& rows, const std::string& topology,
                         const std::vector<std::string>& sets) {
     return first_problem([&] { fleet_of(here, rows, topology, sets); });
   };

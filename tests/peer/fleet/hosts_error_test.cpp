@@ -51,14 +51,8 @@ TEST_F(Hosts, OfOneMachineMayBeAnywhereOnIt) {
 }
 
 TEST_F(Hosts, HaveAddressesOfBothFamilies) {
-  for (const char* address : {"fd00::7",
-                              "2001:db8::1",
-                              "fe80::1%eth0",
-                              "'[fd00::7]'",
-                              "[fd00::7]",
-                              "[fe80::1%eth0]",
-                              "192.168.1.7",
-                              "carl.example.org"})
+  for (const char* address : {"fd00::7", "2001:db8::1", "fe80::1%eth0", "'[fd00::7]'", "[fd00::7]",
+                              "[fe80::1%eth0]", "192.168.1.7", "carl.example.org"})
     EXPECT_EQ(problem_of(std::string("  anna: { address: ") + address + " }\n  ben: {}\n", both),
               "")
         << address;
@@ -69,11 +63,10 @@ TEST_F(Hosts, WithAddressesThatNoSocketTakesAreRefused) {
     const char* address;
     const char* words;
   };
-  for (const Row& row : {Row{"fe80::1", "fe80::1%eth0"},
-                         Row{"10.0.0.300", "is no IPv4 address"},
-                         Row{"10.0.0.7:27000", "is no IPv6 address"},
-                         Row{"'[fd00::7]:27000'", "the key `port`"},
-                         Row{"[fd00::7, fd00::8]", "expected a word"}}) {
+  for (const Row& row :
+       {Row{"fe80::1", "fe80::1%eth0"}, Row{"10.0.0.300", "is no IPv4 address"},
+        Row{"10.0.0.7:27000", "is no IPv6 address"}, Row{"'[fd00::7]:27000'", "the key `port`"},
+        Row{"[fd00::7, fd00::8]", "expected a word"}}) {
     const std::string said =
         problem_of(std::string("  anna: { address: ") + row.address + " }\n  ben: {}\n", both);
     EXPECT_TRUE(said.starts_with("lan.yaml:3:")) << row.address << ": " << said;

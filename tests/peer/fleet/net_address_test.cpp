@@ -19,14 +19,9 @@ std::string objection_to(const std::string& text) {
 }
 
 TEST(NetAddress, IsWrittenAsItIsRead) {
-  for (const char* text : {"anna:27000",
-                           "anna.example.org:1",
-                           "10.0.0.7:65535",
-                           "[::1]:8080",
-                           "[::]:0",
-                           "[fd00::7]:27000",
-                           "[fe80::1%eth0]:27000",
-                           "[2001:db8::ff:1]:80"}) {
+  for (const char* text :
+       {"anna:27000", "anna.example.org:1", "10.0.0.7:65535", "[::1]:8080", "[::]:0",
+        "[fd00::7]:27000", "[fe80::1%eth0]:27000", "[2001:db8::ff:1]:80"}) {
     const HostPort at = parse_host_port(text);
     EXPECT_EQ(host_port_text(at.host, at.port), text);
     EXPECT_EQ(at.host.find('['), std::string::npos) << "sockets take it without brackets";

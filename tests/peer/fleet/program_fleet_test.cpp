@@ -99,15 +99,11 @@ TEST(ProgramFleet, RefusesEpochsOfSamplesThatNobodyHasCounted) {
 }
 
 TEST(ProgramFleet, RefusesWordsThatAreNoCommand) {
-  for (const char* line : {"program: python3 train.py\n",
-                           "program: []\n",
-                           "program: { env: { A: b } }\n",
-                           "program: [\"\"]\n",
-                           "program: [[a]]\n",
-                           "program: { command: [a], env: { 1A: b } }\n",
-                           "program: { command: [a], env: { GRAPEVINE_TASK: ask } }\n",
-                           "program: { command: [a], env: [b] }\n",
-                           "program:\n"})
+  for (const char* line :
+       {"program: python3 train.py\n", "program: []\n", "program: { env: { A: b } }\n",
+        "program: [\"\"]\n", "program: [[a]]\n", "program: { command: [a], env: { 1A: b } }\n",
+        "program: { command: [a], env: { GRAPEVINE_TASK: ask } }\n",
+        "program: { command: [a], env: [b] }\n", "program:\n"})
     EXPECT_FALSE(
         problems("version: 1\npeers: 2\nstop: { rounds: 1 }\n" + std::string(line)).empty())
         << line;

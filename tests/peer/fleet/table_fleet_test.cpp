@@ -92,13 +92,9 @@ TEST_F(TableFleet, TheDigestHoldsWhatIsInTheFilesAndHowItIsRead) {
   const std::string plain = read(data).digest;
   std::filesystem::copy(folder_.path() + "/a.csv", folder_.path() + "/copy.csv");
   EXPECT_EQ(read("file: copy.csv, test: t.csv, target: kind").digest, plain);
-  for (const std::string more : {", standardize: false",
-                                 ", missing: drop",
-                                 ", ignore: [size]",
-                                 ", decimal: \",\"",
-                                 ", dates: [size]",
-                                 ", one_hot: [colour]",
-                                 ", one_hot: [colour, size]"})
+  for (const std::string more :
+       {", standardize: false", ", missing: drop", ", ignore: [size]", ", decimal: \",\"",
+        ", dates: [size]", ", one_hot: [colour]", ", one_hot: [colour, size]"})
     EXPECT_NE(read(data + more).digest, plain) << more;
   EXPECT_NE(read("file: a.csv, target: kind").digest, plain);
   write("a.csv", "size,colour,kind\n1,red,u\n2,blue,v\n3,red,u\n4,blue,v\n5,red,u\n7,blue,v\n");

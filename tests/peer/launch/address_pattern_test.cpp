@@ -28,18 +28,8 @@ TEST(AddressPattern, TakesIPv6InBrackets) {
 }
 
 TEST(AddressPattern, RefusesWhatIsNone) {
-  for (const char* text : {"",
-                           "host",
-                           ":1",
-                           "host:",
-                           "host:0",
-                           "host:65536",
-                           "host:1x",
-                           "a\n:1",
-                           "::1:9000",
-                           "[::1]",
-                           "[fe80::1]:9000",
-                           "10.0.0.300:1"})
+  for (const char* text : {"", "host", ":1", "host:", "host:0", "host:65536", "host:1x", "a\n:1",
+                           "::1:9000", "[::1]", "[fe80::1]:9000", "10.0.0.300:1"})
     EXPECT_THROW(parse_address_pattern(text), std::invalid_argument) << text;
   EXPECT_THROW(parse_address_pattern("host:65535").addresses(2), std::invalid_argument);
 }

@@ -103,12 +103,10 @@ TEST_F(ChainLaunch, CopiesOfAStageRunPlanStopAndGoOn) {
   EXPECT_EQ(real.summary().at("params_hash"), simulated.summary().at("params_hash"));
   EXPECT_EQ(real.summary().at("peers"), 1) << "models";
   const Ended whole =
-      run({"simulate",
-           chains(300, "{ stages: 1, microbatches: 4 }\nalgorithm: all-reduce", "", 1),
-           "--no-save",
-           "--json"});
-  EXPECT_NEAR(
-      real.summary().at("loss").get<double>(), whole.summary().at("loss").get<double>(), 1e-3);
+      run({"simulate", chains(300, "{ stages: 1, microbatches: 4 }\nalgorithm: all-reduce", "", 1),
+           "--no-save", "--json"});
+  EXPECT_NEAR(real.summary().at("loss").get<double>(), whole.summary().at("loss").get<double>(),
+              1e-3);
   EXPECT_EQ(real.summary().at("samples"), whole.summary().at("samples"));
   EXPECT_TRUE(fs::exists(path("run/model.safetensors")));
   const Ended plan = run({"plan", chains(300, parallel), "--json"});
@@ -121,8 +119,7 @@ TEST_F(ChainLaunch, CopiesOfAStageRunPlanStopAndGoOn) {
 
 TEST_F(ChainLaunch, TheDeathOfACopyEndsTheRun) {
   Program program(
-      {"run",
-       chains(0, "{ stages: 2, microbatches: 4, copies: [3, 1] }\nalgorithm: all-reduce"),
+      {"run", chains(0, "{ stages: 2, microbatches: 4, copies: [3, 1] }\nalgorithm: all-reduce"),
        "--json"});
   ASSERT_TRUE(trains());
   ::kill(pid_of(1), SIGKILL);
@@ -194,12 +191,8 @@ TEST_F(ChainLaunch, ASearchSaysWhichMachineIsWhichStage) {
   const std::string keys = fmt::format(
       "parallel={{ stages: {}, place: {}, microbatches: {}, ahead: {}, recompute: {}, tensor: {} "
       "}}",
-      best.at("stages").dump(),
-      best.at("place").dump(),
-      best.at("microbatches").dump(),
-      best.at("ahead").dump(),
-      best.at("recompute").dump(),
-      best.value("tensor", 1));
+      best.at("stages").dump(), best.at("place").dump(), best.at("microbatches").dump(),
+      best.at("ahead").dump(), best.at("recompute").dump(), best.value("tensor", 1));
   const Ended as_told = run({"plan", file, "--set", keys, "--json"});
   ASSERT_EQ(as_told.code, 0) << as_told.err;
   const double promised = best.at("seconds_per_round");

@@ -68,8 +68,7 @@ TEST(Child, LeavesNobodyBehind) {
   Child child({"sh", "-c", "sleep 1000 & echo $!"});
   pid_t sleeper = 0;
   hear_out(
-      child,
-      [&](const std::string& line) { sleeper = std::stoi(line); },
+      child, [&](const std::string& line) { sleeper = std::stoi(line); },
       [](const std::string&) {});
   EXPECT_EQ(child.ending(), "exit 0");
   ASSERT_GT(sleeper, 0);

@@ -13,8 +13,7 @@ TEST_F(Launch, AnAllReduceIsDelayedByCutsAndStopsAndEndsWithTheSameBits) {
   const std::string calm = "algorithm: { kind: all-reduce }\n";
   const Ended whole = run({"simulate", fleet(4, 600, calm), "--json"});
   const Ended disturbed = run({"run",
-                               fleet(4,
-                                     600,
+                               fleet(4, 600,
                                      calm + "faults: { heartbeat: 100 ms, dead_after: 500 ms, "
                                             "deadline: 2 s, inject: [\n"
                                             "  { at: 50 ms, cut: [1, 2], for: 1500 ms },\n"
@@ -60,8 +59,7 @@ TEST_F(Launch, AServersSuccessorGoesOnWithTheSameBits) {
       "network: { latency: 500 us, emulate: true }\n";
   const Ended whole = run({"simulate", fleet(4, 1500, served), "--json"});
   const Ended killed = run({"run",
-                            fleet(4,
-                                  1500,
+                            fleet(4, 1500,
                                   served + "launch: { restart: on-failure }\n"
                                            "faults: { heartbeat: 100 ms, dead_after: 500 ms, "
                                            "inject: [\n"

@@ -134,16 +134,10 @@ TEST(Control, AReportThatMakesNoSenseIsNotPassedOver) {
 }
 
 TEST(Control, ALineThatIsNoneIsNothing) {
-  for (const char* text : {"",
-                           "no JSON",
-                           "{",
-                           "[1]",
-                           "{\"event\":7}",
-                           "{\"event\":\"listening\"}",
-                           "{\"event\":\"listening\",\"port\":65536}",
-                           "{\"event\":\"progress\",\"round\":-1}",
-                           "{\"cut\":\"everybody\"}",
-                           "{\"addresses\":[{\"peer\":1}]}"}) {
+  for (const char* text :
+       {"", "no JSON", "{", "[1]", "{\"event\":7}", "{\"event\":\"listening\"}",
+        "{\"event\":\"listening\",\"port\":65536}", "{\"event\":\"progress\",\"round\":-1}",
+        "{\"cut\":\"everybody\"}", "{\"addresses\":[{\"peer\":1}]}"}) {
     EXPECT_TRUE(std::holds_alternative<std::monostate>(parse_peer(text))) << text;
     EXPECT_TRUE(std::holds_alternative<std::monostate>(parse_launcher(text))) << text;
   }

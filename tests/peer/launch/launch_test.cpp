@@ -166,12 +166,8 @@ TEST_F(Launch, AMissedTargetIsAnExitCode) {
   const std::string file = fleet(2, 20);
   for (const char* command : {"run", "simulate"}) {
     const std::string folder = path(command);
-    const Ended missed = run({command,
-                              file,
-                              "--set",
-                              "stop={ rounds: 20, target: { loss: 1e-9 } }",
-                              "--set",
-                              "output.dir=" + folder});
+    const Ended missed = run({command, file, "--set", "stop={ rounds: 20, target: { loss: 1e-9 } }",
+                              "--set", "output.dir=" + folder});
     EXPECT_EQ(missed.code, 4) << missed.err;
     EXPECT_NE(missed.output().find("target     loss 1e-09 missed"), std::string::npos)
         << missed.output();
@@ -179,11 +175,7 @@ TEST_F(Launch, AMissedTargetIsAnExitCode) {
     EXPECT_EQ(compared.code, 0) << "the run is whole: " << compared.err;
     EXPECT_EQ(run({command, file, "--set", "stop={ rounds: 20, target: { loss: 1e9 } }"}).code, 0);
   }
-  EXPECT_EQ(run({"simulate",
-                 file,
-                 "--until",
-                 "10",
-                 "--set",
+  EXPECT_EQ(run({"simulate", file, "--until", "10", "--set",
                  "stop={ rounds: 20, target: { loss: 1e-9 } }"})
                 .code,
             0)

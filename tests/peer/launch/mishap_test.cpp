@@ -19,24 +19,18 @@ namespace fs = std::filesystem;
 
 TEST_F(Launch, InjectsWhatTheFileAsksFor) {
   Program program({"run",
-                   fleet(5,
-                         0,
+                   fleet(5, 0,
                          "faults: { heartbeat: 100 ms, dead_after: 500 ms, inject: [\n"
                          "  { at: 300 ms, kill: 2 }, { at: 900 ms, start: 2 },\n"
                          "  { at: 300 ms, cut: [0, 4], for: 1500 ms },\n"
                          "  { at: 2500 ms, stop: 1, for: 1 s }] }\n"),
                    "--json"});
-  for (const char* text : {"faults.inject: peer 2 is killed",
-                           "faults.inject: peers 0 and 4 are cut off for 1.5 s",
-                           "[peer 0] peer 4 is away",
-                           "[peer 4] peer 0 is away",
-                           "peer 2 starts again",
-                           "[peer 1] peer 2 is back as a new process",
-                           "[peer 0] peer 4 is back",
-                           "[peer 4] peer 0 is back",
-                           "faults.inject: peer 1 stands still for 1 s",
-                           "[peer 0] peer 1 is away",
-                           "[peer 0] peer 1 is back"})
+  for (const char* text :
+       {"faults.inject: peer 2 is killed", "faults.inject: peers 0 and 4 are cut off for 1.5 s",
+        "[peer 0] peer 4 is away", "[peer 4] peer 0 is away", "peer 2 starts again",
+        "[peer 1] peer 2 is back as a new process", "[peer 0] peer 4 is back",
+        "[peer 4] peer 0 is back", "faults.inject: peer 1 stands still for 1 s",
+        "[peer 0] peer 1 is away", "[peer 0] peer 1 is back"})
     EXPECT_TRUE(program.says(text));
   program.kill(SIGTERM);
   const Ended ended = program.wait();
@@ -74,13 +68,9 @@ bool stop_in_arithmetic(pid_t process, pid_t thread) {
 
 /// The peer's loop still runs and reports the fault, while its arithmetic is stuck in a job.
 TEST_F(Launch, AStuckTrainerIsNamedAndEndsItself) {
-  Program program({"run",
-                   fleet(4, 0, "faults: { dead_after: 1 s, deadline: 500 ms, stuck_after: 3 s }\n"),
-                   "--json",
-                   "--set",
-                   "data.dimension=2000000",
-                   "--set",
-                   "evaluate.every=2 rounds"});
+  Program program(
+      {"run", fleet(4, 0, "faults: { dead_after: 1 s, deadline: 500 ms, stuck_after: 3 s }\n"),
+       "--json", "--set", "data.dimension=2000000", "--set", "evaluate.every=2 rounds"});
   ASSERT_TRUE(trains());
   const pid_t victim = pid_of(2);
   const pid_t trainer = thread_named(victim, "arithmetic");
@@ -138,15 +128,9 @@ TEST_F(Launch, AFullDiskCostsNoRound) {
   const SmallDisk disk(folder_ / "small", "size=2m");
   if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs is not permitted here";
   const std::string out = (folder_ / "small/run").string();
-  const Ended ended = run({"run",
-                           fleet(4, 1000, "checkpoint: { every: 50 rounds, keep: 30 }\n"),
-                           "--json",
-                           "--set",
-                           "output.dir=" + out,
-                           "--set",
-                           "data.dimension=20000",
-                           "--set",
-                           "evaluate.every=200 rounds"});
+  const Ended ended = run({"run", fleet(4, 1000, "checkpoint: { every: 50 rounds, keep: 30 }\n"),
+                           "--json", "--set", "output.dir=" + out, "--set", "data.dimension=20000",
+                           "--set", "evaluate.every=200 rounds"});
   EXPECT_EQ(ended.code, 6) << "the model is not saved\n" << ended.err;
   EXPECT_EQ(count(ended.err, "warning: no space"), 1U) << ended.err;
   EXPECT_EQ(count(ended.err, "no checkpoint of round"), 1U) << ended.err;

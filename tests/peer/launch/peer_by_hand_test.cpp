@@ -186,9 +186,7 @@ TEST_F(Launch, ALossThatIsNotFiniteIsAFailureInEveryWorld) {
   const std::string rate = "train.optimizer.lr=1000";
   Program zero({"peer", file, "--id", "0", "--set", rate});
   Program one({"peer", file, "--id", "1", "--set", rate});
-  for (const Ended& end : {zero.wait(),
-                           one.wait(),
-                           run({"simulate", file, "--set", rate}),
+  for (const Ended& end : {zero.wait(), one.wait(), run({"simulate", file, "--set", rate}),
                            run({"run", file, "--set", rate})}) {
     EXPECT_EQ(end.code, 1) << end.err;
     EXPECT_NE(end.err.find("the loss is not finite"), std::string::npos) << end.err;

@@ -78,10 +78,7 @@ TEST_F(Launch, RestartsAPeerThatDiedAndTheFleetEndsWhole) {
 /// A process that no neighbour accepts is not restarted. It was once started again and again, until
 /// the deadline of the program that waited for it.
 TEST_F(Launch, StartsNobodyAgainWhomItsNeighboursWouldNotTake) {
-  Program program({"run",
-                   fleet(4, 0, "launch: { restart: on-failure }\n"),
-                   "--json",
-                   "--set",
+  Program program({"run", fleet(4, 0, "launch: { restart: on-failure }\n"), "--json", "--set",
                    "algorithm=ad-psgd"});
   ASSERT_TRUE(trains());
   ::kill(pid_of(2), SIGKILL);
@@ -95,8 +92,7 @@ TEST_F(Launch, StartsNobodyAgainWhomItsNeighboursWouldNotTake) {
 
 TEST_F(Launch, ARestartedPeerGoesOnFromItsCheckpoint) {
   Program program({"run",
-                   fleet(3,
-                         0,
+                   fleet(3, 0,
                          "launch: { restart: on-failure }\n"
                          "checkpoint: { every: 10 rounds }\n"),
                    "--json"});
@@ -133,8 +129,7 @@ void expect_one_run(const std::string& folder, std::uint64_t least_rounds) {
 
 /// The whole fleet dies at once. Resumed, it ends with the bits of an undisturbed run.
 TEST_F(Launch, AResumedRunEndsWithTheBitsOfAnUndisturbedOne) {
-  const std::string file = fleet(3,
-                                 3000,
+  const std::string file = fleet(3, 3000,
                                  "checkpoint: { every: 100 rounds, keep: 3 }\n"
                                  "evaluate: { every: 100 rounds }\n");
   const Ended whole = run({"simulate", file, "--no-save", "--json"});

@@ -53,11 +53,7 @@ TEST_F(PlugIn, EndsWithTheSameBitsInBothWorlds) {
   EXPECT_NE(hash_of(run({"simulate", file, "--no-save", "--json", "--set", other})), simulated)
       << "its keys are read";
   // With alpha 1 the slow weights are the fast ones.
-  const std::string plain = hash_of(run({"simulate",
-                                         file,
-                                         "--no-save",
-                                         "--json",
-                                         "--set",
+  const std::string plain = hash_of(run({"simulate", file, "--no-save", "--json", "--set",
                                          "algorithm={ kind: gossip-lookahead, alpha: 1 }"}));
   const std::string atc = "algorithm={ kind: d-psgd, order: atc }";
   EXPECT_EQ(hash_of(run({"simulate", file, "--no-save", "--json", "--set", atc})), plain);

@@ -63,8 +63,7 @@ TEST_F(Launch, APeerByHandKeepsItsBooksInAFolderOfItsOwn) {
   fs::create_directories(path("run/peers"));
   fs::create_directory(path("elsewhere"));
   fs::create_directory_symlink(path("elsewhere"), path("run/peers/000"));
-  expect_words(run({"peer", file, "--id", "0", "--rejoin", "--wait", "1"}),
-               5,
+  expect_words(run({"peer", file, "--id", "0", "--rejoin", "--wait", "1"}), 5,
                {path("run/peers/000") + ": is a link"});
 }
 
@@ -97,12 +96,10 @@ TEST_F(Launch, AnAddressThatLeadsToItselfIsRefusedByThePeerThatHasIt) {
                          "topology: ring\nstop: { rounds: 10 }\n"
                       << "output: { dir: " << path("run") << " }\n";
   expect_words(
-      run({"peer", file, "--id", "1", "--wait", "1"}),
-      5,
+      run({"peer", file, "--id", "1", "--wait", "1"}), 5,
       {"ben's address `0x7f000101` is 127.0.1.1 on this machine, which only ben itself can "
        "reach, and peer 0 lives on another one",
-       file + ":5:32",
-       "help:  does /etc/hosts map its name to that?"});
+       file + ":5:32", "help:  does /etc/hosts map its name to that?"});
 }
 
 }  // namespace

@@ -15,13 +15,9 @@ TEST(RunMeter, ReadsThePressureOfTheKernel) {
   ASSERT_TRUE(pressure);
   EXPECT_DOUBLE_EQ(pressure->lately, 0.125);
   EXPECT_DOUBLE_EQ(pressure->waited_seconds, 2.5);
-  for (const char* wrong : {"",
-                            "full avg10=1 total=3\n",
-                            "some avg10=x total=3\n",
-                            "some avg10=-1 total=3\n",
-                            "some avg10=101 total=3\n",
-                            "some total=3\n",
-                            "some avg10=1\ntotal=3\n"})
+  for (const char* wrong :
+       {"", "full avg10=1 total=3\n", "some avg10=x total=3\n", "some avg10=-1 total=3\n",
+        "some avg10=101 total=3\n", "some total=3\n", "some avg10=1\ntotal=3\n"})
     EXPECT_FALSE(parse_cpu_pressure(wrong)) << wrong;
 }
 

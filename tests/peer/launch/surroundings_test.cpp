@@ -77,12 +77,8 @@ class Surroundings : public Launch {
   bool saved() const { return fs::exists(path("run/model.safetensors")); }
   /// Continues the run for some rounds, and returns its last summary.
   nlohmann::json goes_on_from(Round stopped) const {
-    const Ended on = run({"run",
-                          "--resume",
-                          path("run"),
-                          "--set",
-                          fmt::format("stop.rounds={}", stopped + 50),
-                          "--json"});
+    const Ended on = run({"run", "--resume", path("run"), "--set",
+                          fmt::format("stop.rounds={}", stopped + 50), "--json"});
     EXPECT_EQ(on.code, 0) << on.err;
     EXPECT_NE(on.err.find(fmt::format("checkpoint of round {}\n", stopped)), std::string::npos)
         << stopped << " " << on.err;
@@ -164,11 +160,9 @@ TEST_F(Surroundings, AnIgnoredHangupStaysIgnored) {
 
 /// Nothing is lost, with or without checkpoints in the file, and with peers of every kind.
 TEST_F(Surroundings, ARunGoesOnFromTheVeryRoundInWhichItStopped) {
-  for (const std::string more : {"",
-                                 "checkpoint: { every: 300 rounds }\n",
-                                 "algorithm: gradient-tracking\n",
-                                 "algorithm: all-reduce\n",
-                                 "algorithm: parameter-server\n"}) {
+  for (const std::string more :
+       {"", "checkpoint: { every: 300 rounds }\n", "algorithm: gradient-tracking\n",
+        "algorithm: all-reduce\n", "algorithm: parameter-server\n"}) {
     SCOPED_TRACE(more);
     fs::remove_all(path("run"));
     const std::string file = fleet(4, 0, more);

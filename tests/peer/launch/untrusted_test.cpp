@@ -48,16 +48,15 @@ class Untrusted : public testing::Test {
   }
   /// Writes the folder of a member of a fleet with this file.
   void leave_reports(const std::string& file, const std::string& digest) const {
-    write("hand/peers/000/reports.jsonl",
-          nlohmann::json{{"event", "peer"},
-                         {"schema", "grapevine.reports/1"},
-                         {"digest", digest},
-                         {"peer", 0},
-                         {"peers", 3},
-                         {"file", file},
-                         {"sets", nlohmann::json::array()}}
-                  .dump() +
-              "\n");
+    write("hand/peers/000/reports.jsonl", nlohmann::json{{"event", "peer"},
+                                                         {"schema", "grapevine.reports/1"},
+                                                         {"digest", digest},
+                                                         {"peer", 0},
+                                                         {"peers", 3},
+                                                         {"file", file},
+                                                         {"sets", nlohmann::json::array()}}
+                                                  .dump() +
+                                              "\n");
   }
   /// Makes the folder of a run whose fleet file now names another program, as if it always had.
   void plant_program() const {
@@ -82,10 +81,8 @@ TEST_F(Untrusted, NoCommandStartsTheProgramOfAFolder) {
                                                  {"evaluate", model, "--set", "seed=6"}}) {
     const Ended refused = run(command);
     EXPECT_EQ(refused.code, 2) << command[0] << refused.err;
-    for (const std::string& said : {std::string("`program` would run code"),
-                                    path("fleet.yaml:5:1"),
-                                    "program: " + command_that_writes(),
-                                    std::string("--trust")})
+    for (const std::string& said : {std::string("`program` would run code"), path("fleet.yaml:5:1"),
+                                    "program: " + command_that_writes(), std::string("--trust")})
       EXPECT_NE(refused.err.find(said), std::string::npos) << said << "\n" << refused.err;
     EXPECT_FALSE(pwned()) << command[0];
   }
@@ -181,15 +178,14 @@ TEST_F(Untrusted, NoHostOfAFolderIsCalled) {
   const std::string file = fleet("fleet.yaml", "");
   ASSERT_EQ(run({"run", file, "--json"}).code, 0);
   const std::string before = digest_of(file);
-  replace("fleet.yaml",
-          "peers: 3",
+  replace("fleet.yaml", "peers: 3",
           "hosts: { ben: { address: 10.0.0.2 } }\npeers: [{ host: ben, count: 3 }]");
   replace("theirs/run.json", before, digest_of(file));
   write("theirs/hosts.json",
         R"({"schema":"grapevine.hosts/1","hosts":[{"host":"ben","folder":"x","fetched":false}]})");
   write("ssh.sh", "id > " + path("PWNED") + "\n");
-  Words words{
-      "env", "GRAPEVINE_SSH=sh " + path("ssh.sh"), grapevine_program(), "collect", path("theirs")};
+  Words words{"env", "GRAPEVINE_SSH=sh " + path("ssh.sh"), grapevine_program(), "collect",
+              path("theirs")};
   const Ended refused = Program(words, Program::as_it_stands).wait();
   EXPECT_EQ(refused.code, 2) << refused.err;
   EXPECT_NE(refused.err.find("`hosts` would run code"), std::string::npos) << refused.err;

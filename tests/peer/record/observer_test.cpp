@@ -62,8 +62,8 @@ class Observers : public testing::Test {
   BufferPool pool_;
   const Assembly fleet_{small_fleet()};
   std::vector<FleetRecord> records_;
-  Observer observer_{
-      3, fleet_.evaluator(), [this](const FleetRecord& record) { records_.push_back(record); }};
+  Observer observer_{3, fleet_.evaluator(),
+                     [this](const FleetRecord& record) { records_.push_back(record); }};
 };
 
 /// A data server that was killed and restarted once began at round 0. After the next common round
@@ -90,8 +90,8 @@ TEST_F(Observers, WhatTheDeadHaveCostGoesOnCounting) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Rng rng = Rng(seed).derive("costs");
     records_.clear();
-    Observer observer(
-        3, fleet_.evaluator(), [this](const FleetRecord& r) { records_.push_back(r); });
+    Observer observer(3, fleet_.evaluator(),
+                      [this](const FleetRecord& r) { records_.push_back(r); });
     std::array<std::uint64_t, 3> told{}, most{};
     bool two = true;
     std::uint64_t before = 0;

@@ -41,8 +41,8 @@ class Says : public Objective {
 /// Returns the last record of a run with these losses.
 FleetRecord record_after(const std::vector<double>& losses) {
   std::optional<FleetRecord> record;
-  Observer observer(
-      1, std::make_unique<Says>(losses), [&](const FleetRecord& told) { record = told; });
+  Observer observer(1, std::make_unique<Says>(losses),
+                    [&](const FleetRecord& told) { record = told; });
   for (Round round = 1; round <= losses.size(); ++round) {
     Report report;
     report.round = round;

@@ -82,19 +82,9 @@ TEST(ClipNorm, IsRefusedByMethodsThatEndAtTheOptimumOfAll) {
     if (because.find("ends at the optimum of all peers' data") != std::string::npos)
       refusing.emplace_back(row->kind);
   }
-  for (const std::string kind : {"d2",
-                                 "extra",
-                                 "nids",
-                                 "led",
-                                 "proxskip",
-                                 "gradient-tracking",
-                                 "aug-dgm",
-                                 "momentum-tracking",
-                                 "gt-adam",
-                                 "k-gt",
-                                 "gut",
-                                 "beer",
-                                 "scaffold"})
+  for (const std::string kind :
+       {"d2", "extra", "nids", "led", "proxskip", "gradient-tracking", "aug-dgm",
+        "momentum-tracking", "gt-adam", "k-gt", "gut", "beer", "scaffold"})
     EXPECT_GT(std::ranges::count(refusing, kind), 0) << kind;
   EXPECT_EQ(std::ranges::count(refusing, "d-psgd"), 0);
   EXPECT_EQ(why("train: { optimizer: { clip_norm: 1 } }\nalgorithm: d-psgd\n"), "");

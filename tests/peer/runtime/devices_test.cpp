@@ -130,9 +130,8 @@ TEST_F(Devices, AreSpreadOverThePeersOfAHost) {
   std::vector<std::string> chosen;
   for (PeerId i = 0; i < fleet.size(); ++i)
     chosen.push_back(to_string(choose_device(fleet.peers[i].device, among_peers(fleet, i), two)));
-  EXPECT_EQ(chosen,
-            (std::vector<std::string>{
-                "cuda:0", "cuda:0", "cpu", "cuda:0", "cuda:1", "cuda:1", "cuda:0"}));
+  EXPECT_EQ(chosen, (std::vector<std::string>{"cuda:0", "cuda:0", "cpu", "cuda:0", "cuda:1",
+                                              "cuda:1", "cuda:0"}));
 }
 
 /// A peer that spins while it waits for its device takes a core from the others.
@@ -179,8 +178,7 @@ TEST_F(Devices, AreRefusedWhereSomethingStaysOnTheCpu) {
       {"peer_weights: samples", plain, "gradients are weighted on the CPU only"},
       {"", plain + "attackers: { count: 1, kind: gradient-scale }\n", "false gradients"},
       {"", plain + "algorithm: flexrr\n", "samples that come from other peers"},
-      {"",
-       "data: { kind: blobs, train: 64, test: 8, servers: 1 }\n",
+      {"", "data: { kind: blobs, train: 64, test: 8, servers: 1 }\n",
        "samples that come from other"},
       {"", "data: quadratic\n", "model `quadratic` is trained on the CPU only"},
       {"", "data: linear\n", "model `linear` is trained on the CPU only"},
@@ -189,11 +187,8 @@ TEST_F(Devices, AreRefusedWhereSomethingStaysOnTheCpu) {
     SCOPED_TRACE(row.train + " " + row.more);
     const auto fleet = [&](const std::string& device) {
       return read_text(fmt::format(
-          "version: 1\npeers: 4\nstop: {{ rounds: 5 }}\n{}train: {{ device: {}{}{} }}\n",
-          row.more,
-          device,
-          row.train.empty() ? "" : ", ",
-          row.train));
+          "version: 1\npeers: 4\nstop: {{ rounds: 5 }}\n{}train: {{ device: {}{}{} }}\n", row.more,
+          device, row.train.empty() ? "" : ", ", row.train));
     };
     try {
       const Assembly assembly(fleet("cuda"));

@@ -24,16 +24,14 @@ TEST(Ledger, AFileOfAnotherNameIsNamed) {
   for (const char* name : {"ledger-.txt", "ledger-xyz.txt", "ledger-12345678901234567.txt"}) {
     const ScratchFolder folder;
     write(folder, name, "");
-    EXPECT_EQ(
-        error_of(folder),
-        std::string("peers/000/") + name + ": its name is not that of a ledger; take it away");
+    EXPECT_EQ(error_of(folder), std::string("peers/000/") + name +
+                                    ": its name is not that of a ledger; take it away");
   }
 }
 
 TEST(Ledger, ALineIsReadToTheBit) {
   const ScratchFolder folder;
-  write(folder,
-        "ledger-0000000000000001.txt",
+  write(folder, "ledger-0000000000000001.txt",
         "0 1 4294967295 f 18446744073709551615 3 3e800000 "
         "ffffffffffffffff a 3ff8000000000000 .\nend\n");
   const Ledgers ledgers = read_ledgers(folder.path());

@@ -74,8 +74,7 @@ TEST(OwnSchedule, MayBeDirected) {
 /// The matrices of a family, read from a file, train with the bits of the family.
 TEST(OwnSchedule, OfAFamilyHasTheBitsOfTheFamily) {
   const ScratchFolder folder;
-  for (const AlgorithmRow* row : {find_algorithm("d-psgd", "lian"),
-                                  find_algorithm("d-psgd", "cta"),
+  for (const AlgorithmRow* row : {find_algorithm("d-psgd", "lian"), find_algorithm("d-psgd", "cta"),
                                   find_algorithm("gradient-tracking", "")}) {
     for (const char* name : {"base:k=1", "base:k=2"}) {
       Fleet family = fleet_on("", *row, 7);

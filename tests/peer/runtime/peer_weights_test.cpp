@@ -17,10 +17,7 @@ std::string fleet(const std::string& method, const std::string& more, PeerId pee
       "version: 1\nseed: 3\npeers: {}\ndata: {{ kind: linear, train: 240, test: 240, features: 3, "
       "noise: 1, partition: {{ kind: quantity, sizes: [{}] }} }}\nmodel: linear\n{}\n"
       "stop: {{ rounds: 1500 }}\n{}",
-      peers,
-      peers == 4 ? "1, 1, 2, 20" : "1",
-      method,
-      more);
+      peers, peers == 4 ? "1, 1, 2, 20" : "1", method, more);
 }
 
 /// Returns the last mean model of a fleet. Each minibatch is a whole share, so that the mean of the

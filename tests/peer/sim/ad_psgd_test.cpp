@@ -46,8 +46,7 @@ Values averaged(const Fleet& fleet, SimulationOptions options) {
 void expect_all(const Values& values, double mean) {
   for (const double value : values) EXPECT_NEAR(value, mean, 1e-3);
   EXPECT_NEAR(
-      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()),
-      mean,
+      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()), mean,
       1e-5);
 }
 
@@ -201,8 +200,8 @@ TEST(AdPsgd, FindsTheOptimum) {
   fleet.network.latency = milliseconds(1);
   const Assembly assembly(fleet);
   std::vector<FleetRecord> records;
-  Observer observer(
-      8, assembly.evaluator(), [&](const FleetRecord& record) { records.push_back(record); });
+  Observer observer(8, assembly.evaluator(),
+                    [&](const FleetRecord& record) { records.push_back(record); });
   simulate(assembly, observer, {});
   ASSERT_GE(records.size(), 3U);
   EXPECT_LT(records[records.size() - 3].mean.loss, 0.01);

@@ -75,8 +75,7 @@ TEST(OrdersOfAllReduce, BytesAreAsPredicted) {
   EXPECT_NEAR(models_sent("doubling", {}), 8 * 3, 0.01);
   // On both machines three models to the first peer and back, and a ring of the two first peers.
   EXPECT_NEAR(models_sent("hierarchical", {"a", "a", "a", "a", "b", "b", "b", "b"}),
-              2 * (3 + 3) + 2 * 2 * 1.0 / 2,
-              0.01);
+              2 * (3 + 3) + 2 * 2 * 1.0 / 2, 0.01);
 }
 
 }  // namespace

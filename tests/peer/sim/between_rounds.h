@@ -65,16 +65,9 @@ inline SimulationOptions all_but_deaths(std::uint64_t seed) {
   options.faults->until = std::chrono::seconds(2);
   options.faults->judgement = Judgement::ends;
   options.faults->classes = 0;
-  for (const Fault fault : {Fault::reset,
-                            Fault::corrupt,
-                            Fault::duplicate,
-                            Fault::slice,
-                            Fault::cut_off,
-                            Fault::one_way,
-                            Fault::half_open,
-                            Fault::partition,
-                            Fault::pause,
-                            Fault::slow})
+  for (const Fault fault :
+       {Fault::reset, Fault::corrupt, Fault::duplicate, Fault::slice, Fault::cut_off,
+        Fault::one_way, Fault::half_open, Fault::partition, Fault::pause, Fault::slow})
     options.faults->classes |= FaultClasses{1} << static_cast<unsigned>(fault);
   return options;
 }

@@ -82,17 +82,8 @@ class BlameDraw {
     std::string out = fmt::format(
         "{} peers, {} on {}, {} at link {} {} and {} at peer {}: {:.3f} s, and {:.3f} "
         "s with size {}; blamed: {}\n",
-        n_,
-        method_,
-        graph_,
-        static_cast<int>(cause_.at_link),
-        link_.first,
-        link_.second,
-        static_cast<int>(cause_.at_peer),
-        victim_,
-        undisturbed_.seconds,
-        planted_.seconds,
-        size_,
+        n_, method_, graph_, static_cast<int>(cause_.at_link), link_.first, link_.second,
+        static_cast<int>(cause_.at_peer), victim_, undisturbed_.seconds, planted_.seconds, size_,
         fmt::join(planted_.words, ", "));
     for (const PeerTimes& peer : planted_.times) {
       out += fmt::format("  {}: {:.3f};", peer.peer, fmt::join(peer.spent, " "));
@@ -117,17 +108,14 @@ class BlameDraw {
                                             "{ kind: parameter-server, order: sync }",
                                             "ad-psgd",
                                             "{ kind: parameter-server, order: async }"};
-  static constexpr const char* graphs[] = {
-      "ring", "complete", "star", "path", "{ kind: erdos-renyi, p: 0.5 }"};
-  static constexpr PlantedCause causes[] = {{.at_link = AtLink::link},
-                                            {.at_link = AtLink::network},
-                                            {.at_peer = AtPeer::processor},
-                                            {.at_peer = AtPeer::stops},
-                                            {.at_peer = AtPeer::pauses},
-                                            {.at_peer = AtPeer::data},
-                                            {AtLink::link, AtPeer::processor},
-                                            {AtLink::link, AtPeer::stops},
-                                            {AtLink::link, AtPeer::pauses}};
+  static constexpr const char* graphs[] = {"ring", "complete", "star", "path",
+                                           "{ kind: erdos-renyi, p: 0.5 }"};
+  static constexpr PlantedCause causes[] = {
+      {.at_link = AtLink::link},         {.at_link = AtLink::network},
+      {.at_peer = AtPeer::processor},    {.at_peer = AtPeer::stops},
+      {.at_peer = AtPeer::pauses},       {.at_peer = AtPeer::data},
+      {AtLink::link, AtPeer::processor}, {AtLink::link, AtPeer::stops},
+      {AtLink::link, AtPeer::pauses}};
 
   template <class Value, std::size_t n>
   const Value& any(const Value (&all)[n]) {
@@ -216,12 +204,8 @@ class BlameDraw {
     return read_fleet_text(fmt::format(
         "version: 1\nseed: 5\n{}stop: {{ rounds: {} }}\nsimulate: {{ flops: 0.05 GFLOP/s }}\n"
         "network: {{ latency: 1 ms, bandwidth: 200 Mbit }}\npeers: [{}]\nalgorithm: {}\n{}{}",
-        cause_.at_peer == AtPeer::data ? served : vectors,
-        rounds,
-        peers,
-        method_,
-        mixes ? fmt::format("topology: {}\n", graph_) : "",
-        links));
+        cause_.at_peer == AtPeer::data ? served : vectors, rounds, peers, method_,
+        mixes ? fmt::format("topology: {}\n", graph_) : "", links));
   }
   static constexpr const char* vectors =
       "data: { kind: quadratic, dimension: 20000 }\nmodel: quadratic\n"

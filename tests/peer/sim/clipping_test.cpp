@@ -43,8 +43,7 @@ Learnt learn(const Fleet& fleet) {
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
   simulate(assembly, observer, SimulationOptions());
   const FleetRecord& end = *observer.summary();
-  return {100 * end.accuracy_min.value_or(0),
-          100 * end.mean.accuracy.value_or(0),
+  return {100 * end.accuracy_min.value_or(0), 100 * end.mean.accuracy.value_or(0),
           clipped_peers(end.clipped)};
 }
 
@@ -208,19 +207,9 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
     EXPECT_NE(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")
         << algorithm;
   }
-  for (const char* algorithm : {"d-psgd",
-                                "quasi-global-momentum",
-                                "decentlam",
-                                "all-reduce",
-                                "local-sgd",
-                                "slowmo",
-                                "gossip-pga",
-                                "parameter-server",
-                                "easgd",
-                                "fedavg",
-                                "decoupled-diloco",
-                                "async-diloco",
-                                "scaffold"}) {
+  for (const char* algorithm : {"d-psgd", "quasi-global-momentum", "decentlam", "all-reduce",
+                                "local-sgd", "slowmo", "gossip-pga", "parameter-server", "easgd",
+                                "fedavg", "decoupled-diloco", "async-diloco", "scaffold"}) {
     const AlgorithmRow& row = *find_algorithm(algorithm, "");
     EXPECT_EQ(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")
         << algorithm;

@@ -77,9 +77,8 @@ TEST_P(InCodec, AgreesWhereItAgreesInFloats) {
 
 std::vector<const AlgorithmRow*> rows_with_codecs() {
   std::vector<const AlgorithmRow*> rows;
-  std::ranges::copy_if(algorithms(), std::back_inserter(rows), [](const AlgorithmRow* row) {
-    return row->codecs != Codecs::none;
-  });
+  std::ranges::copy_if(algorithms(), std::back_inserter(rows),
+                       [](const AlgorithmRow* row) { return row->codecs != Codecs::none; });
   return rows;
 }
 

@@ -316,8 +316,7 @@ TEST(DecoupledDiLoCo, GoesOnWithoutWhoHasDied) {
     const Assembly assembly(fleet);
     Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
     const SimulationResult result = simulate(
-        assembly,
-        observer,
+        assembly, observer,
         injecting(
             {{.at = std::chrono::milliseconds(5), .kind = Injection::Kind::kill, .peer = 1}}));
     EXPECT_EQ(result.violations, std::vector<std::string>{});

@@ -21,8 +21,8 @@ class DrawnQuadratic {
                  std::uint64_t seed,
                  const char* weights = "metropolis")
       : rng_(Rng(seed).derive("drawn quadratic")) {
-    constexpr const char* graphs[] = {
-        "ring", "path", "star", "complete", "binary-tree", "erdos-renyi:p=0.6,seed=4"};
+    constexpr const char* graphs[] = {"ring",     "path",        "star",
+                                      "complete", "binary-tree", "erdos-renyi:p=0.6,seed=4"};
     const auto n = static_cast<PeerId>(3 + rng_.below(6));
     const std::string graph = graphs[rng_.below(std::size(graphs))];
     const std::size_t d = 1 + rng_.below(9);

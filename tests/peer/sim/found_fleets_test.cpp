@@ -55,14 +55,8 @@ checkpoint: { every: 20 rounds }
   options.last = 120256;
   options.until = std::chrono::milliseconds(500);
   options.classes = 0;
-  for (const Fault fault : {Fault::corrupt,
-                            Fault::duplicate,
-                            Fault::cut_off,
-                            Fault::half_open,
-                            Fault::partition,
-                            Fault::clock,
-                            Fault::disk_full,
-                            Fault::torn})
+  for (const Fault fault : {Fault::corrupt, Fault::duplicate, Fault::cut_off, Fault::half_open,
+                            Fault::partition, Fault::clock, Fault::disk_full, Fault::torn})
     options.classes |= FaultClasses{1} << static_cast<int>(fault);
   const SwarmResult result = swarm(fleet, options);
   EXPECT_EQ(told(result), "");
@@ -78,8 +72,7 @@ TEST(FoundFleets, NobodyWaitsForAProcessThatNoneSucceeds) {
           "version: 1\npeers: {}\ndata: {{ kind: sparse, train: 294, test: 50, servers: {} }}\n"
           "algorithm: parameter-server\nnetwork: {{ latency: 1.67 ms }}\nstop: {{ rounds: 16 }}\n"
           "launch: {{ restart: on-failure }}\nfaults: {{ deadline: 0 s }}\n",
-          peers,
-          servers)));
+          peers, servers)));
       SwarmOptions options;
       options.last = 100;
       const SwarmResult result = swarm(fleet, options);
@@ -196,13 +189,8 @@ stop: { rounds: 1 }
   options.first = options.last = 9432000004;
   options.until = std::chrono::milliseconds(125);
   options.classes = all_faults;
-  for (const Fault fault : {Fault::reset,
-                            Fault::pause,
-                            Fault::poison,
-                            Fault::disk_full,
-                            Fault::torn,
-                            Fault::lie,
-                            Fault::accident})
+  for (const Fault fault : {Fault::reset, Fault::pause, Fault::poison, Fault::disk_full,
+                            Fault::torn, Fault::lie, Fault::accident})
     options.classes &= ~(FaultClasses{1} << static_cast<int>(fault));
   const SwarmResult result = swarm(fleet, options);
   EXPECT_EQ(told(result), "");

@@ -90,8 +90,7 @@ TEST(Injection, WhatADeadProcessToldCountsOn) {
   file.evaluate_every = 5;
   const Assembly fleet(file);
   Observer observer(6, fleet.evaluator(), {});
-  simulate(fleet,
-           observer,
+  simulate(fleet, observer,
            injecting({{.at = milliseconds(25), .kind = Kind::kill, .peer = 3},
                       {.at = milliseconds(45), .kind = Kind::start, .peer = 3}}));
   const Report& undisturbed = observer.finals().at(0);
@@ -143,8 +142,7 @@ TEST(Injection, WhereEverybodyDiesThereIsNoFinalRecord) {
   const Assembly fleet(restless_fleet(3, "path", "lian"));
   Observer observer(3, fleet.evaluator(), {});
   const SimulationResult result =
-      simulate(fleet,
-               observer,
+      simulate(fleet, observer,
                injecting({{.at = Time{0}, .kind = Kind::kill, .peer = 0},
                           {.at = Time{0}, .kind = Kind::kill, .peer = 1},
                           {.at = Time{0}, .kind = Kind::kill, .peer = 2}}));
@@ -176,8 +174,7 @@ TEST(Injection, WhoIsAloneForgetsARoundThatOneHeldUp) {
   const Assembly fleet(restless_fleet(3, "path", "lian"));
   Observer observer(3, fleet.evaluator(), {});
   const SimulationResult result = simulate(
-      fleet,
-      observer,
+      fleet, observer,
       injecting({{.at = Time{0}, .kind = Kind::stop, .peer = 1, .length = milliseconds(35)},
                  {.at = milliseconds(40), .kind = Kind::kill, .peer = 1}}));
   EXPECT_EQ(result.lost, std::vector<PeerId>{1});

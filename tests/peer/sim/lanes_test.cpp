@@ -68,9 +68,8 @@ std::vector<Time> ends_of(std::vector<std::pair<Lane, double>> offered, bool fau
 
 TEST(Lanes, JobsOfOneLaneTakeAsLongAsTheirSum) {
   const std::vector<std::pair<Lane, double>> jobs(4, {Lane::home, 5});
-  EXPECT_EQ(
-      ends_of(jobs),
-      (std::vector<Time>{milliseconds(5), milliseconds(10), milliseconds(15), milliseconds(20)}));
+  EXPECT_EQ(ends_of(jobs), (std::vector<Time>{milliseconds(5), milliseconds(10), milliseconds(15),
+                                              milliseconds(20)}));
 }
 
 TEST(Lanes, AJobWithoutWorkWaitsForThoseBeforeIt) {

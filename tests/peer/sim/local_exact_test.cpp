@@ -34,8 +34,8 @@ TEST(Led, IsItsPapersRecursion) {
       fleet.weights = "lazy";
       fleet.local_steps = static_cast<std::uint32_t>(tau);
       fleet.stop.rounds = 20;
-      expect_near(
-          first_coordinates(run(fleet, begin)), led(lazy_ring_mean, tau, beta / tau, 20), 1e-5);
+      expect_near(first_coordinates(run(fleet, begin)), led(lazy_ring_mean, tau, beta / tau, 20),
+                  1e-5);
     }
   }
 }

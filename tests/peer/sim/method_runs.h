@@ -34,8 +34,8 @@ inline Result run_from(const Fleet& fleet, const std::vector<Values>& start) {
   for (PeerId i = 0; i < start.size(); ++i) {
     const auto replica = assembly.host_replica(i);
     Buffer x(start[i].size() * sizeof(float));
-    std::ranges::transform(
-        start[i], x.floats().begin(), [](double value) { return static_cast<float>(value); });
+    std::ranges::transform(start[i], x.floats().begin(),
+                           [](double value) { return static_cast<float>(value); });
     replica->load(Vector::x, {0, start[i].size()}, x);
     StateWriter state;
     replica->save(state);

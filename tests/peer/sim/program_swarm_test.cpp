@@ -90,8 +90,7 @@ End end_of(const ReadyFleet& ready, std::uint64_t seed, const PeerParts& parts) 
   options.faults->succeed = options.faults->judgement == Judgement::mean ||
                             (fleet.algorithm->succeeds && fleet.fleet.restart);
   const SimulationResult result = simulate(fleet, observer, options);
-  return {observer.params_hash(),
-          fmt::format("{}", fmt::join(result.violations, "; ")),
+  return {observer.params_hash(), fmt::format("{}", fmt::join(result.violations, "; ")),
           result.trace_hash};
 }
 
@@ -125,9 +124,8 @@ Count compare(const AlgorithmRow& row, std::uint64_t fleets, Mistake mistake) {
 
 std::vector<const AlgorithmRow*> rows_for_programs() {
   std::vector<const AlgorithmRow*> rows;
-  std::ranges::copy_if(algorithms(), std::back_inserter(rows), [](const AlgorithmRow* row) {
-    return row->program.objection.empty();
-  });
+  std::ranges::copy_if(algorithms(), std::back_inserter(rows),
+                       [](const AlgorithmRow* row) { return row->program.objection.empty(); });
   return rows;
 }
 

@@ -67,8 +67,7 @@ TEST(RelaySgd, HealsAfterFaults) {
   fleet.flops = 1e4;
   const Assembly assembly(fleet);
   Observer observer(7, assembly.evaluator(), {});
-  const SimulationResult result = simulate(assembly,
-                                           observer,
+  const SimulationResult result = simulate(assembly, observer,
                                            injecting({{.at = milliseconds(5),
                                                        .kind = Injection::Kind::cut,
                                                        .peer = 0,

@@ -53,8 +53,7 @@ double with_the_middle(Values all, std::size_t i) {
 /// Returns the model of five with the smallest distance to the two nearest of the others (f is 1).
 /// Ties go to the own model, then to the first neighbour.
 double by_krum(Values all, std::size_t i) {
-  std::rotate(all.begin(),
-              all.begin() + static_cast<std::ptrdiff_t>(i),
+  std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i),
               all.begin() + static_cast<std::ptrdiff_t>(i + 1));
   double best = 0;
   double least = 1e300;

@@ -175,9 +175,8 @@ TEST(DataServers, ASuccessorIsAskedForWhatTheDeadOneHasNotSent) {
         fleet.local_steps = local_steps;
         fleet.faults.deadline = Time{0};
         fleet.restart = true;
-        const Ended ended =
-            end_of(fleet,
-                   injecting({{.at = milliseconds(at), .kind = Kind::kill, .peer = 5},
+        const Ended ended = end_of(
+            fleet, injecting({{.at = milliseconds(at), .kind = Kind::kill, .peer = 5},
                               {.at = milliseconds(at + 20), .kind = Kind::start, .peer = 5}}));
         EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
         EXPECT_EQ(ended.result.broken_by, std::set<PeerId>{});
@@ -197,9 +196,8 @@ TEST(DataServers, GoOnWithWhoTakesThePlaceOfTheOnlyOneTheyServe) {
       fleet.faults.deadline = Time{0};
       fleet.restart = true;
       const Ended ended =
-          end_of(fleet,
-                 injecting({{.at = milliseconds(at), .kind = Kind::kill, .peer = 0},
-                            {.at = milliseconds(at + 20), .kind = Kind::start, .peer = 0}}));
+          end_of(fleet, injecting({{.at = milliseconds(at), .kind = Kind::kill, .peer = 0},
+                                   {.at = milliseconds(at + 20), .kind = Kind::start, .peer = 0}}));
       EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
       EXPECT_EQ(ended.result.broken_by, std::set<PeerId>{});
       for (PeerId i = 0; i < n; ++i) EXPECT_EQ(ended.finals.at(i).round, 12U) << i;

@@ -85,8 +85,8 @@ TEST(Scaffold, EndsAtTheOptimumOfThoseThatLive) {
       const Assembly assembly(fleet);
       Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
       const Time at = std::chrono::milliseconds(20);
-      simulate(
-          assembly, observer, injecting({{.at = at, .kind = Injection::Kind::kill, .peer = dead}}));
+      simulate(assembly, observer,
+               injecting({{.at = at, .kind = Injection::Kind::kill, .peer = dead}}));
       double living = 0;
       for (PeerId i = 0; i < 4; ++i) living += i == dead ? 0 : unlike[i] / 3;
       EXPECT_NEAR(observer.mean_model()[0], living, 1e-3) << fraction << ", without peer " << dead;

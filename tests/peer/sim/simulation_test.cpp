@@ -88,30 +88,22 @@ TEST(Simulation, ThreeStepsOfEveryOrder) {
 /// With a common Hessian and additive noise the mean model is that of all-reduce SGD, on all graphs
 /// and in all orders.
 TEST(Simulation, MeanModelIsAllReduces) {
-  const auto fleet =
-      [](const std::string& topology, const std::string& algorithm, const std::string& order) {
-        Fleet f = quadratic_fleet(16, topology, algorithm, order);
-        f.data.quadratic = {.dimension = 8,
-                            .hessian = {1, 0.5, 0.25, 0.1},
-                            .noise = 1,
-                            .spread = 1,
-                            .start = 1,
-                            .centers = {}};
-        f.stop.rounds = 200;
-        return f;
-      };
+  const auto fleet = [](const std::string& topology, const std::string& algorithm,
+                        const std::string& order) {
+    Fleet f = quadratic_fleet(16, topology, algorithm, order);
+    f.data.quadratic = {.dimension = 8,
+                        .hessian = {1, 0.5, 0.25, 0.1},
+                        .noise = 1,
+                        .spread = 1,
+                        .start = 1,
+                        .centers = {}};
+    f.stop.rounds = 200;
+    return f;
+  };
   const std::vector<float> central = run(fleet("ring", "all-reduce", "")).mean;
-  for (const char* topology : {"ring",
-                               "path",
-                               "star",
-                               "complete",
-                               "grid",
-                               "torus",
-                               "hypercube",
-                               "exponential",
-                               "symmetric-exponential",
-                               "random-regular:degree=3",
-                               "small-world"}) {
+  for (const char* topology :
+       {"ring", "path", "star", "complete", "grid", "torus", "hypercube", "exponential",
+        "symmetric-exponential", "random-regular:degree=3", "small-world"}) {
     for (const char* order : {"lian", "atc", "cta"}) {
       const std::vector<float> mean = run(fleet(topology, "d-psgd", order)).mean;
       double error = 0;
@@ -166,13 +158,8 @@ TEST(Simulation, SchedulesKeepTheMean) {
       return run(f).mean;
     };
     const std::vector<float> central = mean("random-matching", "all-reduce", "");
-    for (const char* schedule : {"one-peer-exponential",
-                                 "random-matching",
-                                 "base:k=1",
-                                 "base:k=2",
-                                 "od-equi-dyn",
-                                 "ou-equi-dyn",
-                                 "matcha:budget=0.4,graph=ring"}) {
+    for (const char* schedule : {"one-peer-exponential", "random-matching", "base:k=1", "base:k=2",
+                                 "od-equi-dyn", "ou-equi-dyn", "matcha:budget=0.4,graph=ring"}) {
       for (const char* order : {"lian", "atc", "cta"}) {
         const std::vector<float> x = mean(schedule, "d-psgd", order);
         for (std::size_t k = 0; k < x.size(); ++k)

@@ -140,8 +140,8 @@ TEST(Spent, ASlowPeerIsItsNeighboursLateness) {
     const Spent& spent = lives.of.at(peer).costs.spent;
     return in_seconds(spent.total() - spent[Activity::late] - spent[Activity::wire]);
   };
-  EXPECT_NEAR(
-      in_seconds(lives.of.at(1).costs.spent[Activity::late]), busy(2) - busy(1), 0.05 * busy(2));
+  EXPECT_NEAR(in_seconds(lives.of.at(1).costs.spent[Activity::late]), busy(2) - busy(1),
+              0.05 * busy(2));
   const LifeDone& waiting = lives.of.at(1);
   ASSERT_EQ(waiting.neighbors, (std::vector<PeerId>{0, 2}));
   EXPECT_GT(waiting.waits[1].late, 10 * waiting.waits[0].late) << "and its name is told";

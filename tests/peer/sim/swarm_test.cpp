@@ -40,23 +40,23 @@ TEST_P(Swarm, LosesNothingAndNobodyWaitsForEver) {
     EXPECT_GE(result.probes[k], 20U) << probe_names[k] << " was hardly ever reached";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    EveryKind,
-    Swarm,
-    testing::Values(Case{"Ring", 6, "ring", "lian"},
-                    Case{"RingAtc", 6, "ring", "atc"},
-                    Case{"RingCta", 6, "ring", "cta"},
-                    Case{"Pair", 2, "path", "lian"},
-                    Case{"Star", 7, "star", "lian"},
-                    Case{"Complete", 5, "complete", "atc"},
-                    Case{"Torus", 9, "torus:3x3", "lian"},
-                    Case{"Hypercube", 8, "hypercube", "cta"},
-                    Case{"RandomMatching", 6, "random-matching", "lian"},
-                    Case{"OddMatching", 5, "random-matching", "atc"},
-                    Case{"Base", 6, "base:k=1", "lian"},
-                    Case{"BaseCta", 7, "base:k=2", "cta"},
-                    Case{"Matcha", 6, "matcha:budget=0.4,graph=complete", "atc"}),
-    [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(EveryKind,
+                         Swarm,
+                         testing::Values(Case{"Ring", 6, "ring", "lian"},
+                                         Case{"RingAtc", 6, "ring", "atc"},
+                                         Case{"RingCta", 6, "ring", "cta"},
+                                         Case{"Pair", 2, "path", "lian"},
+                                         Case{"Star", 7, "star", "lian"},
+                                         Case{"Complete", 5, "complete", "atc"},
+                                         Case{"Torus", 9, "torus:3x3", "lian"},
+                                         Case{"Hypercube", 8, "hypercube", "cta"},
+                                         Case{"RandomMatching", 6, "random-matching", "lian"},
+                                         Case{"OddMatching", 5, "random-matching", "atc"},
+                                         Case{"Base", 6, "base:k=1", "lian"},
+                                         Case{"BaseCta", 7, "base:k=2", "cta"},
+                                         Case{"Matcha", 6, "matcha:budget=0.4,graph=complete",
+                                              "atc"}),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 /// No circle of waits may remain without a deadline. A lagging peer once began its next exchange
 /// with a neighbour that had settled theirs in the same round, and was not noticed.
@@ -162,13 +162,10 @@ TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
     bool waits;
   };
   for (const auto& [kind, order, graph, waits] :
-       {Pushing{"sgp", "", "exponential", false},
-        Pushing{"relay-sgd", "", "binary-tree", false},
+       {Pushing{"sgp", "", "exponential", false}, Pushing{"relay-sgd", "", "binary-tree", false},
         Pushing{"robust-gossip", "", "complete", false},
-        Pushing{"parameter-server", "async", "ring", true},
-        Pushing{"downpour", "", "ring", true},
-        Pushing{"async-diloco", "", "ring", true},
-        Pushing{"easgd", "async", "ring", true}}) {
+        Pushing{"parameter-server", "async", "ring", true}, Pushing{"downpour", "", "ring", true},
+        Pushing{"async-diloco", "", "ring", true}, Pushing{"easgd", "async", "ring", true}}) {
     SCOPED_TRACE(kind);
     Fleet file = restless_method(kind, order, graph);
     file.optimizer.lr = 0.01;

@@ -158,23 +158,10 @@ TEST(ClippedGossip, WithoutClippingIsDPsgd) {
 
 TEST(Codecs, KeepTheMeanWhateverTheyLose) {
   for (const Codec::Kind kind : {Codec::Kind::fp16, Codec::Kind::bf16, Codec::Kind::int8}) {
-    for (const char* algorithm : {"d-psgd",
-                                  "quasi-global-momentum",
-                                  "d2",
-                                  "extra",
-                                  "nids",
-                                  "led",
-                                  "proxskip",
-                                  "gradient-tracking",
-                                  "aug-dgm",
-                                  "momentum-tracking",
-                                  "beer",
-                                  "motef",
-                                  "k-gt",
-                                  "gut",
-                                  "decentlam",
-                                  "noloco",
-                                  "factored-diloco"}) {
+    for (const char* algorithm :
+         {"d-psgd", "quasi-global-momentum", "d2", "extra", "nids", "led", "proxskip",
+          "gradient-tracking", "aug-dgm", "momentum-tracking", "beer", "motef", "k-gt", "gut",
+          "decentlam", "noloco", "factored-diloco"}) {
       Fleet fleet = restless(8, algorithm);
       fleet.weights = "lazy";
       fleet.data.quadratic.noise = 0;
@@ -260,16 +247,8 @@ double bias_after_a_death(const std::string& algorithm, bool gives_back) {
 }
 
 TEST(Tracking, SurvivorsOfADeathEndAtTheirOptimum) {
-  for (const char* algorithm : {"d2",
-                                "extra",
-                                "nids",
-                                "proxskip",
-                                "gradient-tracking",
-                                "aug-dgm",
-                                "momentum-tracking",
-                                "beer",
-                                "motef",
-                                "gt-adam"}) {
+  for (const char* algorithm : {"d2", "extra", "nids", "proxskip", "gradient-tracking", "aug-dgm",
+                                "momentum-tracking", "beer", "motef", "gt-adam"}) {
     EXPECT_LT(bias_after_a_death(algorithm, true), 1e-3) << algorithm;
     EXPECT_GT(bias_after_a_death(algorithm, false), 0.05) << algorithm;
   }

@@ -270,14 +270,8 @@ std::string name_of(const testing::TestParamInfo<GraphOf>& graph) {
 }
 
 const GraphOf alone{"ring", 1};
-const std::vector<GraphOf> several{{"ring", 2},
-                                   {"ring", 7},
-                                   {"star", 5},
-                                   {"complete", 4},
-                                   {"path", 6},
-                                   {"binary-tree", 9},
-                                   {"torus", 9},
-                                   {"hypercube", 8}};
+const std::vector<GraphOf> several{{"ring", 2}, {"ring", 7},        {"star", 5},  {"complete", 4},
+                                   {"path", 6}, {"binary-tree", 9}, {"torus", 9}, {"hypercube", 8}};
 
 INSTANTIATE_TEST_SUITE_P(Alone, VerbsOn, testing::Values(alone), name_of);
 INSTANTIATE_TEST_SUITE_P(Graphs, VerbsOn, testing::ValuesIn(several), name_of);

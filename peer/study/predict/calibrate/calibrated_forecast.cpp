@@ -90,8 +90,7 @@ void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalib
     forecast.warning = fmt::format(
         "the work allowed ends at training time {:.3g} of {:.3g}: losses are not predicted; give "
         "more of it with --work, or plan fewer rounds",
-        c.points.back().time,
-        c.horizon);
+        c.points.back().time, c.horizon);
     return;
   }
   forecast.own.stable_rates = {{{0, limit_at(fleet, c.points.back())}}};
@@ -106,10 +105,7 @@ void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalib
     forecast.warning = fmt::format(
         "rate {:.4g} is beyond the stability limit {:.4g} at the curvature L = {:.4g} measured at "
         "training time {:.4g}: losses are not predicted; lower train.optimizer.lr",
-        rate,
-        limit,
-        point.at.curvature,
-        point.time);
+        rate, limit, point.at.curvature, point.time);
     return;
   }
 }
@@ -350,8 +346,7 @@ void add_calibrated(FleetForecast& forecast,
     forecast.warning = fmt::format(
         "no graph here is sure to get to {:.4g} within the run: the best ends too near to it, or "
         "above, beside what one run scatters by; take `--target {:.4g}` or more",
-        *target,
-        least);
+        *target, least);
 }
 
 void add_beside(FleetForecast& forecast,
@@ -364,11 +359,8 @@ void add_beside(FleetForecast& forecast,
   check_rate(beside, other, calibration);
   if (beside.warning.empty()) {
     const CalibratedForecast sums = CalibratedForecast::of_all_reduce(other, calibration);
-    fill(beside.own,
-         CalibratedForecast::of(other, calibration),
-         sums.mean_excess(other.rounds),
-         other.rounds,
-         forecast.target);
+    fill(beside.own, CalibratedForecast::of(other, calibration), sums.mean_excess(other.rounds),
+         other.rounds, forecast.target);
     beside.own.beyond = beyond_trust(other, calibration);
   }
   forecast.beside.push_back({sets, beside.own});

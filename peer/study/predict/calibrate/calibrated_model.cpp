@@ -66,24 +66,12 @@ std::string calibration_text(const FleetCalibration& c) {
   std::string text = fmt::format(
       "calibrated in {:.1f} s; a minibatch gradient takes {:.3g} ms on a core here\n"
       "  {:>13} {:>9} {:>9} {:>9} {:>9} {:>12} {:>9}\n",
-      c.seconds,
-      1e3 * c.step_seconds,
-      "training time",
-      "loss",
-      "L",
-      "tr H",
-      "sigma^2",
-      "tr(H Sigma)",
-      "zeta^2");
+      c.seconds, 1e3 * c.step_seconds, "training time", "loss", "L", "tr H", "sigma^2",
+      "tr(H Sigma)", "zeta^2");
   for (const FleetCalibration::Point& p : c.points) {
     text += fmt::format("  {:>13.4g} {:>9.4g} {:>9.4g} {:>9.4g} {:>9.4g} {:>12.4g} {:>9.4g}\n",
-                        p.time,
-                        p.at.loss,
-                        p.at.curvature,
-                        p.at.trace,
-                        p.at.noise,
-                        p.at.noise_curvature,
-                        p.at.spread);
+                        p.time, p.at.loss, p.at.curvature, p.at.trace, p.at.noise,
+                        p.at.noise_curvature, p.at.spread);
   }
   if (c.points.back().time < c.horizon)
     text += fmt::format("  stopped before training time {:.4g}: later rounds by the last row\n",

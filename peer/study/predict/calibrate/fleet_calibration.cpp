@@ -29,11 +29,10 @@ constexpr double fewest_nodes = 6;       ///< minimum nodes between two measured
 constexpr std::size_t krylov_steps = 8;
 
 [[noreturn]] void refuse(const Assembly& fleet, const std::string& key, const std::string& what) {
-  throw FleetError(fleet.fleet.path,
-                   {{.where = fleet.fleet.path + ": " + key,
-                     .message = "calibration " + what,
-                     .source = "",
-                     .help = ""}});
+  throw FleetError(fleet.fleet.path, {{.where = fleet.fleet.path + ": " + key,
+                                       .message = "calibration " + what,
+                                       .source = "",
+                                       .help = ""}});
 }
 
 /// Returns the schedule of a D-PSGD peer, which takes one step per round.
@@ -296,8 +295,7 @@ std::string not_calibrated(const Assembly& fleet) {
 RateCourse course_of(const Assembly& fleet) {
   const LearningRate schedule = schedule_of(fleet);
   const double lr = fleet.fleet.optimizer.lr;
-  return {[&](std::uint64_t t) { return schedule.rate(lr, {t}); },
-          fleet.rounds,
+  return {[&](std::uint64_t t) { return schedule.rate(lr, {t}); }, fleet.rounds,
           fleet.fleet.optimizer.momentum};
 }
 

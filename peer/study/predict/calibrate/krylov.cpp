@@ -98,21 +98,21 @@ LeadingPairs leading_pairs(const SymmetricProduct& a,
 
 LeadingPairs ritz_pairs(const SymmetricProduct& a, Doubles start, std::size_t steps) {
   LeadingPairs pairs;
-  for_each_ritz_value(
-      a, std::move(start), steps, [&](const auto& f, double value, const auto& small, auto j) {
-        pairs.values.push_back(value);
-        pairs.vectors.push_back(combined(f, small, j));
-      });
+  for_each_ritz_value(a, std::move(start), steps,
+                      [&](const auto& f, double value, const auto& small, auto j) {
+                        pairs.values.push_back(value);
+                        pairs.vectors.push_back(combined(f, small, j));
+                      });
   return pairs;
 }
 
 KrylovQuadrature krylov_quadrature(const SymmetricProduct& a, Doubles start, std::size_t steps) {
   KrylovQuadrature q;
-  for_each_ritz_value(
-      a, std::move(start), steps, [&](const auto&, double value, const auto& small, auto j) {
-        q.nodes.push_back(value);
-        q.weights.push_back(std::pow(small(0, j), 2));
-      });
+  for_each_ritz_value(a, std::move(start), steps,
+                      [&](const auto&, double value, const auto& small, auto j) {
+                        q.nodes.push_back(value);
+                        q.weights.push_back(std::pow(small(0, j), 2));
+                      });
   return q;
 }
 

@@ -117,8 +117,7 @@ class DriftFinder {
       const double length = norm(deviations[i]);
       if (length == 0) continue;
       for (const double side : {1.0, -1.0})
-        add_floats(first,
-                   side * length / (2 * reach * count()),
+        add_floats(first, side * length / (2 * reach * count()),
                    gradients_.at(i, scaled(side * reach / length, deviations[i])));
     }
     Doubles second(size_);
@@ -129,8 +128,8 @@ class DriftFinder {
       add_scaled(second, -weight, here_);
       for (const double side : {1.0, -1.0})
         for (std::size_t i = 0; i < gradients_.peers; ++i)
-          add_floats(
-              second, weight / (2 * count()), gradients_.at(i, scaled(side * reach / length, v)));
+          add_floats(second, weight / (2 * count()),
+                     gradients_.at(i, scaled(side * reach / length, v)));
     }
     return {seen(first), seen(second)};
   }
@@ -226,9 +225,7 @@ class Calibrator {
     for (double& value : start) value *= weight;
     add_scaled(start, 1, mixtures_[0]);
     leading_ = leading_pairs([this](const Doubles& v) { return at_.hessian_times(v); },
-                             std::move(start),
-                             o_.steps,
-                             tolerance);
+                             std::move(start), o_.steps, tolerance);
     for (const double value : leading_.values) c_.curvature = std::max(c_.curvature, value);
   }
 
@@ -295,8 +292,8 @@ class Calibrator {
     for (Doubles& d : full_) add_scaled(d, -1, mean_);
     if (!at_.exact()) return;  // an oracle's peers share one Hessian
     for (Doubles& mixture : mixtures_) project_out(mixture, leading_.vectors);
-    c_.drift = find_drift(
-        at_.displaced(o_.drift_samples), leading_, o_.adjoints, full_, mixtures_, o_.age);
+    c_.drift = find_drift(at_.displaced(o_.drift_samples), leading_, o_.adjoints, full_, mixtures_,
+                          o_.age);
   }
 
   void divide_deviations() {

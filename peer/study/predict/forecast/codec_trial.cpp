@@ -71,16 +71,12 @@ std::string codec_warning(const Assembly& fleet) {
   return fmt::format(
       "{} {:g} is too far a step for codec {}: in a trial on this graph, with white noise, the "
       "models part without end; leave it out, which is {:g}",
-      consensus_key(fleet),
-      step,
-      to_string(*fleet.fleet.codec),
-      usual);
+      consensus_key(fleet), step, to_string(*fleet.fleet.codec), usual);
 }
 
 std::string loss_not_finite(const Assembly& fleet) {
   const std::string key = consensus_key(fleet);
-  return fmt::format("error: the loss is not finite; lower {}{}",
-                     key.empty() ? "" : key + ", or ",
+  return fmt::format("error: the loss is not finite; lower {}{}", key.empty() ? "" : key + ", or ",
                      has_own_rate(fleet) ? "the program's learning rate" : "train.optimizer.lr");
 }
 

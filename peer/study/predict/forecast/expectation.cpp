@@ -73,8 +73,8 @@ std::optional<Stationary> settled(const Assembly& fleet,
 }
 
 std::string line(const char* what, double measured, const Estimate& expected) {
-  return fmt::format(
-      "\npredicted  {} {:.4g} on average, {:.4g} at the end", what, expected.value, measured);
+  return fmt::format("\npredicted  {} {:.4g} on average, {:.4g} at the end", what, expected.value,
+                     measured);
 }
 
 void add(Estimate& sum, const Estimate& term, double copies) {
@@ -121,8 +121,8 @@ std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& 
     if (!has_transient(problem->parts.front().fleet))
       return settled(fleet, *problem, modes, centers);
     if (centers.empty()) return problem->after(modes, record.round);
-    return predict_after(
-        *fleet.w, modes, problem->spelled_out(), centers, spec.start, record.round);
+    return predict_after(*fleet.w, modes, problem->spelled_out(), centers, spec.start,
+                         record.round);
   } catch (const std::invalid_argument&) {  // a directed W without orthogonal modes
     return std::nullopt;
   }
@@ -165,8 +165,8 @@ std::optional<std::uint64_t> QuadraticProblem::rounds_to(const Modes& modes,
                                                          double target,
                                                          std::uint64_t most) const {
   if (!after(modes, 0)) return std::nullopt;
-  return first_at_most(
-      [&](std::uint64_t t) { return after(modes, t)->excess_local.value; }, target, most);
+  return first_at_most([&](std::uint64_t t) { return after(modes, t)->excess_local.value; }, target,
+                       most);
 }
 
 StableRates QuadraticProblem::stable_rates(const Modes& modes) const {

@@ -337,31 +337,21 @@ std::string advice_of(const FleetForecast& f) {
   const bool losses = best.excess_local.has_value() && own.excess_local.has_value();
   if (losses && *best.excess_local < 0.98 * *own.excess_local) {
     return fmt::format("{}: local models {} at an excess loss of {:.4g} instead of {:.4g}, {}",
-                       best.topology,
-                       come_to(f),
-                       *best.excess_local,
-                       *own.excess_local,
+                       best.topology, come_to(f), *best.excess_local, *own.excess_local,
                        traffic(own, best));
   }
   if (!losses && best.rounds_to_thousandth < 0.9 * own.rounds_to_thousandth) {
     return fmt::format(
         "{}: a disagreement is a thousandth after {:.0f} rounds instead of {:.0f}, {}",
-        best.topology,
-        best.rounds_to_thousandth,
-        own.rounds_to_thousandth,
-        traffic(own, best));
+        best.topology, best.rounds_to_thousandth, own.rounds_to_thousandth, traffic(own, best));
   }
   if (const Forecast* other = thriftier(f)) {
     return fmt::format("{}: local models {} at {:.4g}, hardly above the {:.4g} of {}, {}",
-                       other->topology,
-                       come_to(f),
-                       *other->excess_local,
-                       *own.excess_local,
-                       own.topology,
-                       traffic(own, *other));
+                       other->topology, come_to(f), *other->excess_local, *own.excess_local,
+                       own.topology, traffic(own, *other));
   }
-  return fmt::format(
-      "keep {}: no other graph of degree {} or less is clearly better", own.topology, f.max_degree);
+  return fmt::format("keep {}: no other graph of degree {} or less is clearly better", own.topology,
+                     f.max_degree);
 }
 
 std::string warning_of(const QuadraticProblem& problem, const Forecast& own) {

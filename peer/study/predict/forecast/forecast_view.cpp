@@ -137,23 +137,18 @@ std::string mean_lines(const Forecast& f) {
   if (f.beyond)
     return wrapped(fmt::format("mean   ~{:.2g} above descent without noise; ~: rate x L gets to "
                                "{:.2g}, and beyond {:g} the errors are unknown",
-                               *f.excess_mean,
-                               *f.beyond,
-                               Forecast::trusted),
+                               *f.excess_mean, *f.beyond, Forecast::trusted),
                    7) +
            "\n";
   const auto verdict = [](double value, double error) {
     return Forecast::resolved(value, error) ? "" : ", not significantly different from 0";
   };
-  std::string text = fmt::format("mean   {:.2g} +- {:.1g} above descent without noise{}\n",
-                                 *f.excess_mean,
-                                 *f.excess_mean_error,
-                                 verdict(*f.excess_mean, *f.excess_mean_error));
+  std::string text =
+      fmt::format("mean   {:.2g} +- {:.1g} above descent without noise{}\n", *f.excess_mean,
+                  *f.excess_mean_error, verdict(*f.excess_mean, *f.excess_mean_error));
   if (!f.graph_part || !f.graph_part_error) return text;
-  return text + fmt::format("       {:+.2g} +- {:.1g} of it by graph and order{}\n",
-                            *f.graph_part,
-                            *f.graph_part_error,
-                            verdict(*f.graph_part, *f.graph_part_error));
+  return text + fmt::format("       {:+.2g} +- {:.1g} of it by graph and order{}\n", *f.graph_part,
+                            *f.graph_part_error, verdict(*f.graph_part, *f.graph_part_error));
 }
 
 std::string legend(const FleetForecast& f) {
@@ -171,8 +166,8 @@ std::string legend(const FleetForecast& f) {
         "to 1e-3: rounds of averaging until a disagreement is a thousandth; n_eff: effective "
         "neighbours at discount 0.99";
   if (f.target)
-    text += fmt::format(
-        "; target: a local {} loss of {:.4g}", f.calibrated ? "training" : "excess", *f.target);
+    text += fmt::format("; target: a local {} loss of {:.4g}", f.calibrated ? "training" : "excess",
+                        *f.target);
   if (!f.basis.empty()) text += "; losses: " + f.basis;
   return text +
          fmt::format("; sent: by the busiest peer in a round; a round: on this `network` ({})",
@@ -199,10 +194,9 @@ std::string rounded(double rate, double towards) {
   const double scaled = rate / digit;
   const double nearest = std::round(scaled);
   const bool exact = std::abs(scaled - nearest) < 1e-8 * scaled;
-  return fmt::format("{:.4g}",
-                     digit * (exact         ? nearest
-                              : towards < 0 ? std::floor(scaled)
-                                            : std::ceil(scaled)));
+  return fmt::format("{:.4g}", digit * (exact         ? nearest
+                                        : towards < 0 ? std::floor(scaled)
+                                                      : std::ceil(scaled)));
 }
 
 std::string to_text(const RateWindow& w) {
@@ -221,12 +215,9 @@ std::string forecast_text(const FleetForecast& f) {
   text += mean_lines(f.own);
   if (const auto& c = f.choice) {
     // A single verdict: seconds to the target include both averaging and network.
-    text += fmt::format("first  {} in {} ({}): {:.0f} rounds of {}\n",
-                        c->topology,
-                        seconds_text(*c->seconds_to_target()),
-                        name_of(f.network_shape),
-                        *c->rounds_to_target,
-                        seconds_cell(c->seconds_per_round));
+    text += fmt::format("first  {} in {} ({}): {:.0f} rounds of {}\n", c->topology,
+                        seconds_text(*c->seconds_to_target()), name_of(f.network_shape),
+                        *c->rounds_to_target, seconds_cell(c->seconds_per_round));
   } else if (!f.advice.empty()) {
     text += wrapped("advice " + f.advice, 7) + "\n";
   }
@@ -291,8 +282,7 @@ std::string to_text(const StableRates& rates) {
   for (std::size_t k = 0; k < std::min(most_windows, rates.windows.size()); ++k)
     parts.push_back(to_text(rates.windows[k]));
   if (rates.windows.size() > most_windows)
-    parts.push_back(fmt::format("in {} windows more, up to {}",
-                                rates.windows.size() - most_windows,
+    parts.push_back(fmt::format("in {} windows more, up to {}", rates.windows.size() - most_windows,
                                 rounded(rates.windows.back().high, -1)));
   const std::string last = parts.back();
   parts.pop_back();
@@ -307,10 +297,10 @@ std::string unstable_text(const StableRates& rates, double rate, const std::stri
   if (rate >= last.high)
     return fmt::format("rate {:g} is beyond the stability limit {:.6g}{}", rate, last.high, what);
   if (rate <= first.low)
-    return fmt::format(
-        "rate {:g} is not above {:.6g}, the least stable rate{}", rate, first.low, what);
-  return fmt::format(
-      "rate {:g} is not stable: the stable ones{} are {}", rate, what, to_text(rates));
+    return fmt::format("rate {:g} is not above {:.6g}, the least stable rate{}", rate, first.low,
+                       what);
+  return fmt::format("rate {:g} is not stable: the stable ones{} are {}", rate, what,
+                     to_text(rates));
 }
 
 Json to_json(const std::optional<StableRates>& rates) {

@@ -92,8 +92,7 @@ double rounds_to_target(const Modes& modes, const GraphGoal& goal) {
       [&](std::uint64_t t) {
         return predict_after(modes, *goal.fleet, goal.start, t).excess_local.value;
       },
-      *goal.target,
-      most_rounds);
+      *goal.target, most_rounds);
   return rounds ? static_cast<double>(*rounds) : infinite;
 }
 
@@ -115,8 +114,8 @@ std::string score_text(double score, const GraphGoal& goal) {
 std::string meaning(const GraphCandidate& c, const GraphGoal& goal) {
   const std::string score = score_text(c.score, goal);
   if (goal.measure() == "rounds_to_target") {
-    return fmt::format(
-        "local models are at an excess loss of {:g} after {} rounds", *goal.target, score);
+    return fmt::format("local models are at an excess loss of {:g} after {} rounds", *goal.target,
+                       score);
   }
   if (goal.measure() == "excess_loss_local")
     return fmt::format("local models settle at an excess loss of {}", score);
@@ -292,10 +291,8 @@ std::string reason_of(const std::vector<GraphCandidate>& found, const GraphGoal&
   std::string text = fmt::format("{}: {}", best.name, meaning(best, goal));
   if (found.size() > 1) {
     text += best.score == found[1].score
-                ? fmt::format("; {} is as good, with {} models per round against {}",
-                              found[1].name,
-                              found[1].mean_neighbors,
-                              best.mean_neighbors)
+                ? fmt::format("; {} is as good, with {} models per round against {}", found[1].name,
+                              found[1].mean_neighbors, best.mean_neighbors)
                 : fmt::format("; next {}: {}", found[1].name, score_text(found[1].score, goal));
   }
   const auto fastest =

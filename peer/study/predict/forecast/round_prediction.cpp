@@ -249,8 +249,8 @@ double GossipClock::seconds(const MixingSchedule& schedule) const {
     return all;
   };
   const Fleet& fleet = parts_->fleet.fleet;
-  return gossip_round_seconds(
-      fleet.network, {peers, rounds_of(schedule)}, parts_->frames, fleet.seed);
+  return gossip_round_seconds(fleet.network, {peers, rounds_of(schedule)}, parts_->frames,
+                              fleet.seed);
 }
 
 double busiest_receivers(const MixingSchedule& schedule) {
@@ -354,8 +354,8 @@ double gossip_round_seconds(const NetworkSpec& network,
                             const std::vector<GossipPeer>& peers,
                             const std::vector<std::uint64_t>& frames,
                             std::uint64_t seed) {
-  return gossip_round_seconds(
-      network, GossipRounds{[&peers](std::uint64_t) { return peers; }}, frames, seed);
+  return gossip_round_seconds(network, GossipRounds{[&peers](std::uint64_t) { return peers; }},
+                              frames, seed);
 }
 
 }  // namespace gv

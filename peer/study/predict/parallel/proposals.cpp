@@ -45,9 +45,7 @@ void decide(ParallelAdvice& advice) {
   advice.why = fmt::format(
       "samples a second: {:.4g} in a pipeline, {:.4g} with a model for each peer, {:.4g} on the "
       "fastest alone",
-      pipeline,
-      copies,
-      alone);
+      pipeline, copies, alone);
 }
 
 class Planner {
@@ -65,8 +63,8 @@ class Planner {
     for (const Sketch& sketch : best_sketches())
       if (ParallelProposal p = in_full(sketch); p.seconds_per_round > 0)
         advice.proposals.push_back(std::move(p));
-    std::ranges::sort(
-        advice.proposals, std::ranges::greater{}, &ParallelProposal::samples_per_second);
+    std::ranges::sort(advice.proposals, std::ranges::greater{},
+                      &ParallelProposal::samples_per_second);
     advice.alone = alone();
     if (n_ > 1) {
       advice.data_parallel.push_back(copies(batch_));

@@ -195,8 +195,8 @@ class Search {
 
 /// Returns the end of the peers of stage k in a chain's order.
 std::ptrdiff_t end_of_copies(const Strategy& d, std::size_t k) {
-  return std::accumulate(
-      d.copies.begin(), d.copies.begin() + static_cast<std::ptrdiff_t>(k) + 1, std::ptrdiff_t{0});
+  return std::accumulate(d.copies.begin(), d.copies.begin() + static_cast<std::ptrdiff_t>(k) + 1,
+                         std::ptrdiff_t{0});
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ TEST_F(ArrayTable, EveryTypeAndBothOrdersAreReadAlike) {
   EXPECT_EQ(floats(npy("|u1", "(3, 3)", as(std::uint8_t{}))), expected);
   EXPECT_EQ(floats(npy("|i1", "(3, 3)", as(std::int8_t{}))), expected);
   // 1, 2, 0, 3, 4, 1, 5, 6, 0 as binary16
-  const std::vector<std::uint16_t> half{
-      0x3C00, 0x4000, 0, 0x4200, 0x4400, 0x3C00, 0x4500, 0x4600, 0};
+  const std::vector<std::uint16_t> half{0x3C00, 0x4000, 0,      0x4200, 0x4400,
+                                        0x3C00, 0x4500, 0x4600, 0};
   EXPECT_EQ(floats(npy("<f2", "(3, 3)", bytes_of(half))), expected);
   const std::vector<float> columns{1, 3, 5, 2, 4, 6, 0, 1, 0};
   EXPECT_EQ(floats(npy("<f4", "(3, 3)", bytes_of(columns), true)), expected);
@@ -115,8 +115,8 @@ TEST_F(ArrayTable, LabelsMayBeText) {
 
 /// One content gives the same samples as CSV and as an array of words.
 TEST_F(ArrayTable, AnArrayOfWordsIsWhatItWouldBeInCsv) {
-  const std::vector<std::u32string> words{
-      U"1", U"a", U"no", U"2.5", U"b", U"yes", U"", U"a", U"no"};
+  const std::vector<std::u32string> words{U"1",   U"a", U"no", U"2.5", U"b",
+                                          U"yes", U"",  U"a",  U"no"};
   TableSpec spec = plain(npy("<U3", "(3, 3)", laid(words, 3)));
   TableSpec csv = plain("x0,x1,x2\n1,a,no\n2.5,b,yes\n,a,no\n", "a.csv");
   csv.target = "x2";
@@ -148,8 +148,7 @@ TEST_F(ArrayTable, TextHasBounds) {
   const std::vector<std::u32string> none{{static_cast<char32_t>(0x110000)}, U"b", U"c"};
   EXPECT_NE(refused(npy("<U1", "(3,)", laid(none, 1))).find("row 0 has text that is no characters"),
             std::string::npos);
-  EXPECT_NE(refused(npy("|S1",
-                        "(3,)",
+  EXPECT_NE(refused(npy("|S1", "(3,)",
                         "a\xFF"
                         "b"))
                 .find("is no UTF-8 text"),

@@ -58,8 +58,7 @@ inline std::string zip(const std::vector<ZipEntry>& entries, bool deflated) {
       packed.resize(stream.total_out);
       deflateEnd(&stream);
     }
-    const auto crc = crc32(0,
-                           reinterpret_cast<const Bytef*>(entry.content.data()),
+    const auto crc = crc32(0, reinterpret_cast<const Bytef*>(entry.content.data()),
                            static_cast<uInt>(entry.content.size()));
     const std::string common = little(20, 2) + little(0, 2) + little(deflated ? 8 : 0, 2) +
                                little(0, 4) + little(crc, 4) + little(packed.size(), 4) +

@@ -34,8 +34,7 @@ TEST_F(Csv, WhatProgramsWriteIsReadAlike) {
   for (const std::string content : {"a,b,y\n1,2,u\n3,4,v\n",
                                     "\xEF\xBB\xBF"
                                     "a,b,y\r\n1,2,u\r\n3,4,v\r\n",
-                                    "a;b;y\n1;2;u\n3;4;v",
-                                    "a\tb\ty\n1\t2\tu\n\n3\t4\tv\n",
+                                    "a;b;y\n1;2;u\n3;4;v", "a\tb\ty\n1\t2\tu\n\n3\t4\tv\n",
                                     "\"a\",\"b\",\"y\"\n\"1\", 2 ,\"u\"\n3,4,v\n\n"}) {
     const TrainTest read = read_table(plain(content), Rng(1));
     EXPECT_EQ(read.train->floats, expected) << content;

@@ -15,25 +15,8 @@ class DirtyTable : public TableFiles {
 };
 
 TEST(TableWords, OfAMissingValue) {
-  for (const char* word : {"",
-                           "?",
-                           "-",
-                           "NA",
-                           "na",
-                           "n/a",
-                           "N/A",
-                           "#N/A",
-                           "NaN",
-                           "nan",
-                           "null",
-                           "NULL",
-                           "Null",
-                           "<NA>",
-                           "-nan",
-                           "-NaN",
-                           "#NA",
-                           "1.#QNAN",
-                           "-1.#IND"})
+  for (const char* word : {"", "?", "-", "NA", "na", "n/a", "N/A", "#N/A", "NaN", "nan", "null",
+                           "NULL", "Null", "<NA>", "-nan", "-NaN", "#NA", "1.#QNAN", "-1.#IND"})
     EXPECT_TRUE(is_missing(word) && lacks_number(word)) << word;
   for (const char* word : {"None", "NaT"})
     EXPECT_TRUE(lacks_number(word) && !is_missing(word)) << word;
@@ -95,17 +78,8 @@ TEST(TableWords, DatesAreDaysSince1970) {
   EXPECT_EQ(date_text(19783.9), "2024-03-01");
   EXPECT_EQ(date_text(-0.5), "1969-12-31");
   EXPECT_EQ(date_text(1e9), "");
-  for (const char* word : {"2024-02-30",
-                           "1.13.2024",
-                           "03/04/2024",
-                           "2024-3",
-                           "12.5",
-                           "2024-03-01x",
-                           "2024-03-01 25:00",
-                           "2024-03-01 1:2",
-                           "0000-01-01",
-                           "1.3.24",
-                           ""})
+  for (const char* word : {"2024-02-30", "1.13.2024", "03/04/2024", "2024-3", "12.5", "2024-03-01x",
+                           "2024-03-01 25:00", "2024-03-01 1:2", "0000-01-01", "1.3.24", ""})
     EXPECT_EQ(days_of(word), std::nullopt) << word;
   EXPECT_TRUE(is_doubtful_date("03/04/2024"));
   EXPECT_TRUE(is_doubtful_date("3-4-2024 12:00"));

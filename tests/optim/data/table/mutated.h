@@ -12,18 +12,9 @@ inline std::string mutated(std::string file, Rng& rng) {
   const std::uint64_t changes = 1 + rng.below(4);
   for (std::uint64_t k = 0; k < changes && !file.empty(); ++k) {
     const std::size_t at = rng.below(file.size());
-    constexpr std::string_view words[] = {"\"",
-                                          ",",
-                                          "\n",
-                                          "\xFF\xFF\xFF\xFF",
-                                          "-1",
-                                          "1e999",
-                                          ":",
-                                          "nan",
-                                          "\r",
-                                          std::string_view("\0", 1),
-                                          "#",
-                                          "99999999"};
+    constexpr std::string_view words[] = {
+        "\"", ",",   "\n", "\xFF\xFF\xFF\xFF",        "-1", "1e999",
+        ":",  "nan", "\r", std::string_view("\0", 1), "#",  "99999999"};
     switch (rng.below(6)) {
       case 0:
         file[at] = static_cast<char>(rng.below(256));

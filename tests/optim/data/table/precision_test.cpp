@@ -135,8 +135,7 @@ TEST_F(Precision, DatesKeepTheirSeconds) {
   const TrainTest read = read_table(dates, Rng(1));
   const double second = 1.0 / 86400;
   EXPECT_NEAR(read.train->facts->columns.at(0).deviation,
-              second * std::sqrt((rows * rows - 1) / 12.0),
-              1e-8 * second);
+              second * std::sqrt((rows * rows - 1) / 12.0), 1e-8 * second);
   const float step = read.train->floats.at(1) - read.train->floats.at(0);
   for (std::size_t r = 1; r < rows; ++r)
     EXPECT_NEAR(read.train->floats.at(r) - read.train->floats.at(r - 1), step, 1e-6) << r;

@@ -39,15 +39,8 @@ struct QuadraticText {
         "{} }}, "
         "local_steps: {} }}\nalgorithm: {{ kind: {}{} }}\ntopology: {}\nstop: {{ rounds: {} }}\n"
         "evaluate: {{ every: 5 rounds }}\n{}",
-        peers,
-        trains,
-        schedule,
-        local_steps,
-        kind,
-        order.empty() ? "" : ", order: " + order,
-        topology,
-        rounds,
-        more);
+        peers, trains, schedule, local_steps, kind, order.empty() ? "" : ", order: " + order,
+        topology, rounds, more);
   }
 };
 
@@ -127,8 +120,8 @@ class AbiFleet {
   std::string addresses() const {
     std::string all;
     for (PeerId i = 0; i < ports_.size(); ++i)
-      all += fmt::format(
-          R"({}{{"peer": {}, "host": "127.0.0.1", "port": {}}})", i == 0 ? "" : ", ", i, ports_[i]);
+      all += fmt::format(R"({}{{"peer": {}, "host": "127.0.0.1", "port": {}}})", i == 0 ? "" : ", ",
+                         i, ports_[i]);
     return "[" + all + "]";
   }
 

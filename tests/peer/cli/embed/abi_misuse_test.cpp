@@ -79,16 +79,10 @@ TEST(AbiOpen, APeerKnowsItsPlace) {
       abi_open(abi_words(QuadraticText{.kind = "slowmo", .local_steps = 2}.program(), 2));
   ASSERT_TRUE(peer) << error();
   const std::string info = abi_info(peer.get());
-  for (const char* part : {R"("task":"peer")",
-                           R"("id":2)",
-                           R"("peers":4)",
-                           R"("local_id":2)",
-                           R"("local_peers":4)",
-                           R"("turns":["gradient","step"])",
-                           R"("gradients":"kept")",
-                           R"("rate":true)",
-                           R"("local_steps":2)",
-                           R"("rounds":6)"})
+  for (const char* part :
+       {R"("task":"peer")", R"("id":2)", R"("peers":4)", R"("local_id":2)", R"("local_peers":4)",
+        R"("turns":["gradient","step"])", R"("gradients":"kept")", R"("rate":true)",
+        R"("local_steps":2)", R"("rounds":6)"})
     EXPECT_TRUE(has(info, part));
   char small[20];
   EXPECT_EQ(gv_info(peer.get(), small, sizeof small), GV_E_ROOM);
@@ -103,13 +97,9 @@ TEST(AbiAttach, TensorsThatCannotTravelAreNamed) {
   const std::int64_t shape[] = {4, 3}, minus[] = {4, -3}, huge[] = {1LL << 31, 1LL << 31};
   const std::int64_t wraps[] = {1LL << 31, 16, 1LL << 29};  // 2^64 elements
   const std::int64_t expanded[] = {0, 1}, gaps[] = {6, 1}, overlap[] = {2, 1};
-  const auto tensor = [&](const char* name,
-                          const char* type,
-                          const std::int64_t* s,
+  const auto tensor = [&](const char* name, const char* type, const std::int64_t* s,
                           const std::int64_t* strides,
-                          void* at) {
-    return gv_tensor{name, type, 2, s, strides, at};
-  };
+                          void* at) { return gv_tensor{name, type, 2, s, strides, at}; };
   const std::vector<std::pair<gv_tensor, std::string>> wrong{
       {tensor("fc.weight", "float16", shape, nullptr, data), "fc.weight is float16"},
       {tensor("fc.weight", "complex64", shape, nullptr, data), "complex64"},

@@ -32,9 +32,7 @@ inline AbiHandle abi_open(const std::string& json) {
 /// Returns the JSON for gv_open: peer `id` of a fleet that is in no file, on any port of loopback.
 inline std::string abi_words(const std::string& fleet, PeerId id, const std::string& more = "") {
   return fmt::format(R"({{"text": {}, "id": {}, "listen": "127.0.0.1:0", "log": "none"{}}})",
-                     Json(fleet).dump(),
-                     id,
-                     more);
+                     Json(fleet).dump(), id, more);
 }
 
 inline std::string abi_info(const gv_peer* peer) {

@@ -33,16 +33,12 @@ class LaunchedProgram {
     EXPECT_EQ(::pipe2(to.data(), O_CLOEXEC), 0);
     EXPECT_EQ(::pipe2(from.data(), O_CLOEXEC), 0);
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, vectors.data()), 0);
-    const std::string peer = Json{
-        {"format", "grapevine.peer/1"},
-        {"text", text},
-        {"id", id},
-        {"listen", "127.0.0.1:0"},
-        {"log", "none"},
-        {"control", true}}.dump();
+    const std::string peer =
+        Json{{"format", "grapevine.peer/1"}, {"text", text},  {"id", id},
+             {"listen", "127.0.0.1:0"},      {"log", "none"}, {"control", true}}
+            .dump();
     // Numbers above the final ones, so that dup2 closes no descriptor too early.
-    const std::array<int, 3> own{::fcntl(vectors[1], F_DUPFD, 20),
-                                 ::fcntl(to[0], F_DUPFD, 20),
+    const std::array<int, 3> own{::fcntl(vectors[1], F_DUPFD, 20), ::fcntl(to[0], F_DUPFD, 20),
                                  ::fcntl(from[1], F_DUPFD, 20)};
     child_ = ::fork();
     if (child_ == 0) {

@@ -208,8 +208,7 @@ TEST(ProgramAbiEnd, PeersOfOtherTensorsAreRefused) {
   ASSERT_GT(there, 0) << gv_error(nullptr);
   const std::string all = fmt::format(R"([{{"peer": 0, "host": "127.0.0.1", "port": {}}},
                                           {{"peer": 1, "host": "127.0.0.1", "port": {}}}])",
-                                      here,
-                                      there);
+                                      here, there);
   ASSERT_EQ(gv_begin(zero.get(), all.c_str()), GV_OK);
   ASSERT_EQ(gv_begin(one.get(), all.c_str()), GV_OK);
   int code = GV_TURN_NONE;

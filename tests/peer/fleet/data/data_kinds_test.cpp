@@ -22,10 +22,7 @@ class DataKinds : public KeyTable {
  protected:
   Fleet read(const std::string& line) const { return read_fleet(fleet_with(line), {}, nullptr); }
   static std::string line(const DataKind& row, const DataKey& key, double value) {
-    return fmt::format("data: {{ kind: {}{}, {}: {} }}",
-                       row.kind,
-                       needs(row.kind),
-                       key.name,
+    return fmt::format("data: {{ kind: {}{}, {}: {} }}", row.kind, needs(row.kind), key.name,
                        key.number->whole ? fmt::format("{:.0f}", value) : fmt::format("{}", value));
   }
 };
@@ -86,8 +83,8 @@ TEST_F(DataKinds, WhatIsDrawnIsAsMuchAsTheRowSays) {
 TEST_F(DataKinds, WhatIsDrawnFollowsFromTheSeed) {
   const auto values = [](const TrainTest& sets) {
     std::vector<float> all(sets.train->floats.begin(), sets.train->floats.end());
-    all.insert(
-        all.end(), sets.train->bytes.data(), sets.train->bytes.data() + sets.train->bytes.size());
+    all.insert(all.end(), sets.train->bytes.data(),
+               sets.train->bytes.data() + sets.train->bytes.size());
     all.insert(all.end(), sets.train->sparse.values.begin(), sets.train->sparse.values.end());
     return all;
   };

@@ -70,8 +70,7 @@ TEST(Json, EveryNumberReadsBackToTheBit) {
 /// A fleet name that is not UTF-8 once cost the trained model: its summary could not be written.
 TEST(Json, TextThatIsNotUtf8IsWrittenAllTheSame) {
   EXPECT_EQ(read_back(Json("gr\xC3\xBC\xC3\x9F \xF0\x9F\x8D\x87")), "gr\u00FC\u00DF \U0001F347");
-  for (const char* bad : {"\xFF",
-                          "\xC3",
+  for (const char* bad : {"\xFF", "\xC3",
                           "\xC0\xAF",          // overlong
                           "\xED\xA0\x80",      // a surrogate
                           "\xF4\x90\x80\x80",  // above U+10FFFF

@@ -125,12 +125,11 @@ TEST_F(KeyRange, OfEachMethodIsTheReadersOwn) {
     for (const Option& option : row->options) {
       if (!option.words.empty()) continue;
       const std::string order = row->order.empty() ? "" : fmt::format(", order: {}", row->order);
-      expect_held(
-          {.least = option.least, .most = option.most, .whole = option.whole},
-          [&](const std::string& value) {
-            return fmt::format(
-                "algorithm: {{ kind: {}{}, {}: {} }}", row->kind, order, option.name, value);
-          });
+      expect_held({.least = option.least, .most = option.most, .whole = option.whole},
+                  [&](const std::string& value) {
+                    return fmt::format("algorithm: {{ kind: {}{}, {}: {} }}", row->kind, order,
+                                       option.name, value);
+                  });
       ++held;
     }
   EXPECT_GT(held, 15U);

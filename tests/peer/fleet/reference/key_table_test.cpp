@@ -34,20 +34,9 @@ TEST_F(KeyTable, EveryKeyThatAReaderAsksForHasARow) {
   std::set<std::string> known;
   for (const KeyRow& row : fleet_file_keys()) known.insert(row.key);
   // Keys that only contain other keys.
-  for (const char* map : {"hosts",
-                          "peers",
-                          "data",
-                          "train",
-                          "parallel",
-                          "evaluate",
-                          "checkpoint",
-                          "output",
-                          "launch",
-                          "faults",
-                          "robust",
-                          "attackers",
-                          "network",
-                          "simulate"})
+  for (const char* map :
+       {"hosts", "peers", "data", "train", "parallel", "evaluate", "checkpoint", "output", "launch",
+        "faults", "robust", "attackers", "network", "simulate"})
     known.insert(map);
   std::set<std::string> all;
   for (const KeyRow& row : fleet_file_keys())
@@ -56,9 +45,8 @@ TEST_F(KeyTable, EveryKeyThatAReaderAsksForHasARow) {
     const std::string places =
         fmt::format(", dir: pictures, file: {}", row.kind == "libsvm" ? "a.libsvm" : "a.csv");
     // A refused file has read its keys before.
-    write("fleet.yaml",
-          fmt::format(
-              "version: 1\ndata: {{ kind: {}{} }}\nstop: {{ rounds: 1 }}\n", row.kind, places));
+    write("fleet.yaml", fmt::format("version: 1\ndata: {{ kind: {}{} }}\nstop: {{ rounds: 1 }}\n",
+                                    row.kind, places));
     std::set<std::string> keys;
     try {
       keys = asked_keys(folder_.path() + "/fleet.yaml");

@@ -25,8 +25,8 @@ class DataCheck : public testing::Test {
   }
   /// Returns the findings for two hosts that have these folders at one path.
   std::vector<std::string> found(const std::string& first, const std::string& second) const {
-    return data_findings(
-        {"anna", "ben"}, {{"/srv/data"}, {"/srv/data"}}, {look(first), look(second)});
+    return data_findings({"anna", "ben"}, {{"/srv/data"}, {"/srv/data"}},
+                         {look(first), look(second)});
   }
   ScratchFolder folder_;
 };
@@ -95,13 +95,10 @@ TEST_F(DataCheck, WhoLacksItIsNamed) {
 }
 
 TEST_F(DataCheck, NonsenseOfAnAgentIsRefused) {
-  for (const char* text : {"",
-                           "{}",
-                           "[1]",
-                           "{\"free_bytes\":1,\"data\":[]}",
-                           "{\"free_bytes\":-1,\"data\":[null]}",
-                           "{\"free_bytes\":1,\"data\":[[{\"name\":3}]]}",
-                           "{\"error\":\"/srv/data: cannot be read\"}"})
+  for (const char* text :
+       {"", "{}", "[1]", "{\"free_bytes\":1,\"data\":[]}", "{\"free_bytes\":-1,\"data\":[null]}",
+        "{\"free_bytes\":1,\"data\":[[{\"name\":3}]]}",
+        "{\"error\":\"/srv/data: cannot be read\"}"})
     EXPECT_THROW(parse_look(text, 1), std::exception) << text;
 }
 

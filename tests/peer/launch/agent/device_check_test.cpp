@@ -20,11 +20,10 @@ std::vector<std::string> findings(const HostDevices& host, std::vector<PeerSpec>
 
 TEST(DeviceCheck, WhatIsThereIsFine) {
   const HostDevices anna{.name = "anna", .cores = 8, .devices = two, .no_device = {}};
-  EXPECT_TRUE(findings(anna,
-                       {{.device = "cuda"},
-                        {.device = "cuda:1"},
-                        {.device = "auto", .threads = 64},
-                        {.device = "cpu", .threads = 8}})
+  EXPECT_TRUE(findings(anna, {{.device = "cuda"},
+                              {.device = "cuda:1"},
+                              {.device = "auto", .threads = 64},
+                              {.device = "cpu", .threads = 8}})
                   .empty())
       << "who trains on CUDA takes no core from the others";
   const HostDevices old{.name = "old", .cores = 8};
@@ -83,9 +82,9 @@ TEST(DeviceCheck, DevicesTravelWhereTheyAreAskedFor) {
   ASSERT_EQ(one.devices->size(), 1U);
   EXPECT_EQ((*one.devices)[0].number, 3);
   EXPECT_EQ((*one.devices)[0].name, "T4");
-  for (const char* bad : {R"([{"number":"3","name":"T4","memory_bytes":1}]})",
-                          R"([{"number":3,"memory_bytes":1}]})",
-                          R"([{"number":3,"name":"T4","memory_bytes":-1}]})"})
+  for (const char* bad :
+       {R"([{"number":"3","name":"T4","memory_bytes":1}]})", R"([{"number":3,"memory_bytes":1}]})",
+        R"([{"number":3,"name":"T4","memory_bytes":-1}]})"})
     EXPECT_THROW(parse_look(told + bad, 0), std::exception) << bad;
 }
 

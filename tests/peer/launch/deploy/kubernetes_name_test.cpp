@@ -17,22 +17,14 @@ TEST(KubernetesName, KeepsWhatFits) {
 TEST(KubernetesName, OfAnyTextIsOneAndOfTwoTextsAreTwo) {
   std::set<std::string> names;
   const std::string long_name(80, 'x');
-  const std::vector<std::string> texts = {"",
-                                          "-",
-                                          "7",
-                                          "8 peers",
-                                          "a_b",
-                                          "a.b",
-                                          "a b",
-                                          "a--b",
-                                          "-a",
-                                          "a-",
-                                          "über",
-                                          "\xF0\x9F\x8D\x87",
-                                          "it's $(rm)",
-                                          "\nkind: Secret",
-                                          long_name,
-                                          long_name + "y"};
+  const std::vector<std::string> texts = {"",           "-",
+                                          "7",          "8 peers",
+                                          "a_b",        "a.b",
+                                          "a b",        "a--b",
+                                          "-a",         "a-",
+                                          "über",       "\xF0\x9F\x8D\x87",
+                                          "it's $(rm)", "\nkind: Secret",
+                                          long_name,    long_name + "y"};
   for (const std::string& text : texts) {
     const std::string name = object_name(text);
     EXPECT_TRUE(is_object_name(name)) << text << " -> " << name;

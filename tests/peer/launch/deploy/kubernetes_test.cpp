@@ -192,23 +192,14 @@ TEST_F(Deploy, StrictSchemasTakeTheManifests) {
   for (const char* kind : {"job", "statefulset", "jobset"}) {
     for (const auto& [version, first] : {std::pair{"1.25", 25}, {"1.29", 29}}) {
       const std::string written = path(fmt::format("{}-{}.yaml", kind, version));
-      std::ofstream(written) << deployed({"--kind",
-                                          kind,
-                                          "--kubernetes",
-                                          version,
-                                          "--memory",
-                                          "2Gi",
-                                          "--gpus",
-                                          "1",
-                                          "--mount",
-                                          "data:/srv/data"})
+      std::ofstream(written) << deployed({"--kind", kind, "--kubernetes", version, "--memory",
+                                          "2Gi", "--gpus", "1", "--mount", "data:/srv/data"})
                                     .output();
-      const Ended checked = Program({python,
-                                     source_folder() + "/tests/peer/launch/deploy/check_manifests",
-                                     written,
-                                     std::to_string(first)},
-                                    Program::as_it_stands)
-                                .wait();
+      const Ended checked =
+          Program({python, source_folder() + "/tests/peer/launch/deploy/check_manifests", written,
+                   std::to_string(first)},
+                  Program::as_it_stands)
+              .wait();
       EXPECT_EQ(checked.code, 0) << kind << " " << checked.err;
       EXPECT_NE(checked.output().find("valid"), std::string::npos);
     }

@@ -18,8 +18,8 @@ class Submit : public Launch {
     std::filesystem::permissions(path("bin/sbatch"), std::filesystem::perms::owner_all);
   }
   Ended submit(const std::vector<std::string>& more, const std::string& search) const {
-    std::vector<std::string> words{
-        "/usr/bin/env", "PATH=" + search, grapevine_program(), "run", fleet(4, 40), "--submit"};
+    std::vector<std::string> words{"/usr/bin/env", "PATH=" + search, grapevine_program(),
+                                   "run",          fleet(4, 40),     "--submit"};
     words.insert(words.end(), more.begin(), more.end());
     return Program(words, Program::as_it_stands).wait();
   }
@@ -33,13 +33,10 @@ TEST_F(Submit, WritesAScriptForTheFleetAndHandsItOver) {
   ASSERT_EQ(end.code, 0) << end.err;
   EXPECT_EQ(end.summary().at("job"), "42;cluster");
   const std::string script = taken();
-  for (const char* words : {"#SBATCH --job-name=test\n",
-                            "#SBATCH --nodes=2\n",
-                            "#SBATCH --ntasks-per-node=1\n",
-                            "#SBATCH --cpus-per-task=2\n",
-                            "#SBATCH --partition=short\n",
-                            " --launcher slurm ",
-                            "--set 'x-a=it'\\''s $(odd)' --json\n"})
+  for (const char* words :
+       {"#SBATCH --job-name=test\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=1\n",
+        "#SBATCH --cpus-per-task=2\n", "#SBATCH --partition=short\n", " --launcher slurm ",
+        "--set 'x-a=it'\\''s $(odd)' --json\n"})
     EXPECT_NE(script.find(words), std::string::npos) << words << "\n" << script;
 }
 
@@ -68,8 +65,8 @@ TEST_F(Submit, SaysWhenThereIsNoSlurm) {
 /// The file chooses how peers are started, unless the command line does.
 TEST_F(Submit, TheFileMaySayWhatStartsItsPeers) {
   const auto with = [&](const char* word, std::vector<std::string> more = {}) {
-    std::vector<std::string> words{
-        "run", fleet(2, 10), "--set", std::string("launch.with=") + word};
+    std::vector<std::string> words{"run", fleet(2, 10), "--set",
+                                   std::string("launch.with=") + word};
     words.insert(words.end(), more.begin(), more.end());
     return run(words);
   };

@@ -15,14 +15,8 @@ std::string read_back(const std::string& scalar) {
 }
 
 TEST(YamlText, ABlockIsReadBackToTheByte) {
-  for (const char* text : {"",
-                           "a",
-                           "a\n",
-                           "a\n\n",
-                           "\na\n",
-                           "  begins: with spaces\nb: 1\n",
-                           "version: 1\n# über\n--- \n- \"x\"\n",
-                           "a: |\n  b\n"}) {
+  for (const char* text : {"", "a", "a\n", "a\n\n", "\na\n", "  begins: with spaces\nb: 1\n",
+                           "version: 1\n# über\n--- \n- \"x\"\n", "a: |\n  b\n"}) {
     ASSERT_TRUE(fits_yaml_block(text));
     EXPECT_EQ(read_back(yaml_block(text, 2)), text);
   }

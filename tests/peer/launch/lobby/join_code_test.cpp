@@ -34,20 +34,11 @@ TEST(JoinCode, SurvivesBeingReadAloud) {
 }
 
 TEST(JoinCode, IsNothingElse) {
-  for (const char* text : {"",
-                           "-",
-                           "42-731-90",
-                           "42-731-9081",
-                           "42-731-90a",
-                           "+42731908",
-                           "42_731_908",
-                           "42.731.908",
-                           "42-731-908\n",
-                           "42\t731908",
-                           "4.2731908e7",
-                           "0x42731908",
-                           "42\xe2\x80\x93"
-                           "731908"})
+  for (const char* text :
+       {"", "-", "42-731-90", "42-731-9081", "42-731-90a", "+42731908", "42_731_908", "42.731.908",
+        "42-731-908\n", "42\t731908", "4.2731908e7", "0x42731908",
+        "42\xe2\x80\x93"
+        "731908"})
     EXPECT_FALSE(parse_join_code(text)) << text;
   EXPECT_FALSE(parse_join_code(std::string_view("42731908\0", 9)));
   EXPECT_FALSE(parse_join_code(std::string(100'000, '1')));

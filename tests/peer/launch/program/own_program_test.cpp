@@ -71,8 +71,7 @@ TEST_F(AnOwnProgram, HasItsStreamsToItselfWhereALauncherStartedIt) {
   peer.tell("a word");
   std::vector<std::string> out, err;
   hear_out(
-      peer,
-      [&](const std::string& line) { out.push_back(line); },
+      peer, [&](const std::string& line) { out.push_back(line); },
       [&](const std::string& line) { err.push_back(line); });
   EXPECT_EQ(out, std::vector<std::string>{"heard a word"});
   EXPECT_EQ(err, (std::vector<std::string>{"end", "printed"}));

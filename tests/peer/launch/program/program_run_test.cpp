@@ -178,10 +178,9 @@ TEST_F(ProgramRun, EndsByCtrlCWhileAnEvaluationHangs) {
 
 /// While an evaluation hangs, training continues and the launcher obeys orders.
 TEST_F(ProgramRun, IsLaunchedAndStoppedWhileAnEvaluationHangs) {
-  Program run({"run",
-               fleet("slow=5, \"hangs=" + path("asked") + "\"",
-                     "evaluate: { every: 2 rounds }\nlaunch: { grace: 3 s }\n"
-                     "stop: { time: 1 h }\n")});
+  Program run({"run", fleet("slow=5, \"hangs=" + path("asked") + "\"",
+                            "evaluate: { every: 2 rounds }\nlaunch: { grace: 3 s }\n"
+                            "stop: { time: 1 h }\n")});
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(path("asked")); }));
   const Ended stopped = Program({"stop", path("run")}).wait();
   EXPECT_EQ(stopped.code, 0) << stopped.err;
@@ -209,10 +208,10 @@ TEST_F(ProgramRun, GoesOnWithoutAPeerThatDies) {
 /// The first and the last case once ended the whole run with exit 5. In the second case a peer once
 /// left silently in the middle, and its model still counted.
 TEST_F(ProgramRun, OneMemberEndsNothingButItself) {
-  for (const auto& [word, why] : {std::pair{"closes=3", "did its program close descriptor 3?"},
-                                  std::pair{"closes=4, slow=50", "has closed descriptor 4"},
-                                  std::pair{"closes=5", "peer 0 lost"},
-                                  std::pair{"huge", "longer than the model"}}) {
+  for (const auto& [word, why] :
+       {std::pair{"closes=3", "did its program close descriptor 3?"},
+        std::pair{"closes=4, slow=50", "has closed descriptor 4"},
+        std::pair{"closes=5", "peer 0 lost"}, std::pair{"huge", "longer than the model"}}) {
     // The launcher sends the peers a line for each checkpoint.
     const std::string file = fleet(word, std::string(forty) + "checkpoint: { every: 1 rounds }\n");
     const Ended ended = Program({"run", file, "--json"}).wait();
@@ -335,8 +334,8 @@ TEST_F(ProgramRun, IsPlannedByTheStepsOfOneProgram) {
 
 /// The program that took its steps alone had all the cores.
 TEST_F(ProgramRun, IsPlannedByTheCoresThatItsPeersShare) {
-  std::vector<std::string> words{
-      "plan", fleet("slow=10", forty), "--set", "peers=[{count: 3, threads: 1024}]"};
+  std::vector<std::string> words{"plan", fleet("slow=10", forty), "--set",
+                                 "peers=[{count: 3, threads: 1024}]"};
   const std::string said = Program(words).wait().output();
   EXPECT_NE(said.find("for the cores that they share"), std::string::npos) << said;
   words.push_back("--json");
@@ -382,9 +381,8 @@ TEST_F(ProgramRun, IsAFleetOfProgramsStartedByHandToo) {
 /// If servers take the steps, they use the rate of the file.
 TEST_F(ProgramRun, IsAdvisedOfTheRateOfItsServers) {
   const std::string file =
-      fleet("",
-            "train: { optimizer: { kind: sgd, lr: 0.25 } }\nalgorithm: parameter-server\n" +
-                std::string(forty));
+      fleet("", "train: { optimizer: { kind: sgd, lr: 0.25 } }\nalgorithm: parameter-server\n" +
+                    std::string(forty));
   const Ended ended = Program({"plan", file, "--json"}).wait();
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(nlohmann::json::parse(ended.out.at(0))["scaling"]["lr"], 0.25);
@@ -399,11 +397,8 @@ TEST_F(ProgramRun, TrainsByEveryRowThatCanTakePrograms) {
     if (row->kind == "sgp") graph = "exponential";
     if (row->kind == "robust-gossip") graph = "complete";
     const std::string file =
-        fleet("",
-              fmt::format("stop: {{ rounds: 8 }}\nalgorithm: {{ kind: {}{} }}\n{}",
-                          row->kind,
-                          order,
-                          row->kind == "fedavg" ? "data: { samples: 96 }\n" : ""));
+        fleet("", fmt::format("stop: {{ rounds: 8 }}\nalgorithm: {{ kind: {}{} }}\n{}", row->kind,
+                              order, row->kind == "fedavg" ? "data: { samples: 96 }\n" : ""));
     const Ended ended =
         Program({"run", file, "--json", "--set", "peers=4", "--set", "topology=" + graph}).wait();
     const bool refused = row->kind == "flexrr" || row->kind == "hogwild" || row->kind == "scaffold";

@@ -57,9 +57,7 @@ TEST(ProgramWords, AreNotBelieved) {
   };
   EXPECT_NO_THROW(parse_program(with(R"({"name":"a","shape":[2],"strides":[1]})")));
   for (const std::string& line : std::vector<std::string>{
-           "no json",
-           with(""),
-           with(R"({"name":"","shape":[2],"strides":[1]})"),
+           "no json", with(""), with(R"({"name":"","shape":[2],"strides":[1]})"),
            with(R"({"name":"a\u001b[2J","shape":[2],"strides":[1]})"),
            with(R"({"name":"a","shape":[-2],"strides":[1]})"),
            with(R"({"name":"a","shape":[2.5],"strides":[1]})"),
@@ -73,8 +71,7 @@ TEST(ProgramWords, AreNotBelieved) {
            with(R"({"name":"a","shape":[2],"strides":[1]},{"name":"a","shape":[1],"strides":[1]})"),
            with(
                fmt::format(R"({{"name":"{}","shape":[2],"strides":[1]}})", std::string(2000, 'n'))),
-           R"({"schema":"grapevine.program/2"})",
-           R"({"evaluated":-1})",
+           R"({"schema":"grapevine.program/2"})", R"({"evaluated":-1})",
            R"({"evaluated":1,"loss":"high"})"})
     EXPECT_THROW(parse_program(line), std::exception) << line;
   EXPECT_TRUE(std::holds_alternative<std::monostate>(parse_program(R"({"other":1})")));

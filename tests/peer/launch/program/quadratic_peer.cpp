@@ -98,9 +98,7 @@ int attach(const Words& words) {
   const gv_tensor tensors[] = {{"fc.weight", "float32", 2, shape, nullptr, w},
                                {"fc.bias", "float32", 0, nullptr, nullptr, &b}};
   const int port =
-      gv_attach(peer,
-                tensors,
-                2,
+      gv_attach(peer, tensors, 2,
                 words.mute ? R"({"saves": true})" : R"({"saves": true, "evaluates": true})");
   size_t room = sizeof steps;
   if (port >= GV_OK && gv_state(peer, 0, &steps, &room) == GV_OK && room == sizeof steps)

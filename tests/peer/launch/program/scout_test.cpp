@@ -34,15 +34,8 @@ class AScout : public testing::Test {
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
   ScoutOptions options() {
-    return {.argv = {grapevine_program(),
-                     "peer",
-                     path("fleet.yaml"),
-                     "--id",
-                     "0",
-                     "--launched",
-                     path("unused"),
-                     "--task",
-                     "ask"},
+    return {.argv = {grapevine_program(), "peer", path("fleet.yaml"), "--id", "0", "--launched",
+                     path("unused"), "--task", "ask"},
             .say = [this](const std::string& line) { said_.push_back(line); }};
   }
   /// Returns why the scout could not ask the program, or an empty text if it could.

@@ -170,13 +170,12 @@ TEST_F(Store, PassesOverThoseOfOthers) {
   ASSERT_EQ(disk_.read("c/00000001.ckpt", bytes), "");
   ASSERT_EQ(disk_.write("c/00000005.ckpt", bytes), "");
   EXPECT_EQ(store_.newest(skipped_)->round, 1U);
-  EXPECT_EQ(skipped_,
-            (std::vector<std::string>{
-                "c/00000005.ckpt: of round 1, not of the round in its name",
-                "c/00000004.ckpt: of peer 4, we are peer 3",
-                "c/00000003.ckpt: of model " + other + ", ours is " + model,
-                "c/00000002.ckpt: of fleet " + other + ", ours is " + fleet,
-            }));
+  EXPECT_EQ(skipped_, (std::vector<std::string>{
+                          "c/00000005.ckpt: of round 1, not of the round in its name",
+                          "c/00000004.ckpt: of peer 4, we are peer 3",
+                          "c/00000003.ckpt: of model " + other + ", ours is " + model,
+                          "c/00000002.ckpt: of fleet " + other + ", ours is " + fleet,
+                      }));
 }
 
 TEST_F(Store, SweepsTheTemporaryFilesOfTheDead) {

@@ -29,9 +29,8 @@ class Onnx : public testing::Test {
   void make(const std::string& rest) const {
     std::filesystem::remove_all(path("run"));
     const std::string fleet =
-        write("fleet.yaml",
-              "version: 1\nname: small\nseed: 3\npeers: 2\nstop: { rounds: 20 }\n" + rest +
-                  "\noutput: { dir: " + path("run") + " }\n");
+        write("fleet.yaml", "version: 1\nname: small\nseed: 3\npeers: 2\nstop: { rounds: 20 }\n" +
+                                rest + "\noutput: { dir: " + path("run") + " }\n");
     const Ended trained = run({"simulate", fleet, "--json"});
     ASSERT_EQ(trained.code, 0) << trained.err;
     const Ended exported = run({"export", path("run"), "--onnx", path("model.onnx")});
@@ -51,9 +50,7 @@ class Onnx : public testing::Test {
     for (int r = 0; r < 90; ++r) {
       const int year = 1950 + r * 37 % 71, part = r * 61 % 90;
       text += fmt::format(
-          "{},0.{:02},{},{}\n",
-          r % 11 == 4 ? "" : std::to_string(year),
-          part,
+          "{},0.{:02},{},{}\n", r % 11 == 4 ? "" : std::to_string(year), part,
           r % 13 == 7 ? "" : (r % 3 == 0 ? "red" : "blue"),
           classes ? (year + part > 2030 ? "late" : "early") : std::to_string(0.5 * year + part));
     }
@@ -73,8 +70,7 @@ class Onnx : public testing::Test {
       std::istringstream cells(line);
       for (std::string word; std::getline(cells, word, ',');) words.push_back(word);
       const bool gap = words[2].empty();
-      rows.push_back({number(words[0]),
-                      number(words[1]),
+      rows.push_back({number(words[0]), number(words[1]),
                       gap ? NAN : (words[2] == "blue" ? 1.0 : 0.0),
                       gap ? NAN : (words[2] == "red" ? 1.0 : 0.0)});
     }
@@ -189,8 +185,7 @@ TEST_F(Onnx, ItsOwnLibraryFindsNothingWrong) {
         std::string("data: { kind: blobs, train: 100, test: 30 }\nmodel: softmax"),
         std::string("data: { kind: text, file: book.txt, context: 8 }\n"
                     "model: { kind: transformer, width: 8, heads: 2, layers: 2 }"),
-        shapes + "model: softmax",
-        shapes + "model: lenet5",
+        shapes + "model: softmax", shapes + "model: lenet5",
         shapes + "model: { kind: resnet20, norm: batch }",
         shapes + "model: { kind: resnet20, norm: group }"}) {
     SCOPED_TRACE(fleet);
@@ -200,8 +195,8 @@ TEST_F(Onnx, ItsOwnLibraryFindsNothingWrong) {
     EXPECT_NO_THROW(onnx::checker::check_model(model));
     const onnx::TypeProto promised = model.graph().output(0).type();
     model.mutable_graph()->mutable_output(0)->mutable_type()->clear_tensor_type();
-    EXPECT_NO_THROW(onnx::shape_inference::InferShapes(
-        model, onnx::OpSchemaRegistry::Instance(), {true, 1, true}));
+    EXPECT_NO_THROW(onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
+                                                       {true, 1, true}));
     EXPECT_EQ(model.graph().output(0).type().SerializeAsString(), promised.SerializeAsString())
         << model.graph().output(0).DebugString();
   }
@@ -280,11 +275,9 @@ TEST_F(Onnx, TablesHaveTheSameAnswers) {
 TEST_F(Onnx, PicturesHaveTheSameAnswers) {
   if (!has_runtime()) GTEST_SKIP() << "onnxruntime is not installed in python3 (PyPI)";
   const Rows bytes = pictures("shapes");
-  for (const std::string model : {"softmax",
-                                  "{ kind: mlp, hidden: [7] }",
-                                  "lenet5",
-                                  "{ kind: resnet20, norm: batch }",
-                                  "{ kind: resnet20, norm: group }"}) {
+  for (const std::string model :
+       {"softmax", "{ kind: mlp, hidden: [7] }", "lenet5", "{ kind: resnet20, norm: batch }",
+        "{ kind: resnet20, norm: group }"}) {
     SCOPED_TRACE(model);
     make("data: { kind: images, dir: shapes }\ntrain: { batch: 4 }\nmodel: " + model);
     ASSERT_FALSE(HasFatalFailure());

@@ -23,8 +23,7 @@ class Tensors : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return scratch_.path() + "/" + name; }
   std::string good() const {
-    write_safetensors(path("m"),
-                      {{"fc.weight", {2, 3}, weight}, {"fc.bias", {2}, bias}},
+    write_safetensors(path("m"), {{"fc.weight", {2, 3}, weight}, {"fc.bias", {2}, bias}},
                       {{"fleet", "ring \"8\""}});
     return path("m");
   }

@@ -32,8 +32,8 @@ class Trace : public testing::Test {
   }
   /// Peer 0 computes and waits for peer 1, which is late. Peer 1 has had two lives.
   void write_run() {
-    write(0, "moments.0.npy", 5, {0, 0, 1.0,  1.5,   -1, 0, 3, 1.5, 1.75, 1,
-                                  0, 4, 1.75, 1.875, 1,  1, 0, 2,   2.5,  -1});
+    write(0, "moments.0.npy", 5,
+          {0, 0, 1.0, 1.5, -1, 0, 3, 1.5, 1.75, 1, 0, 4, 1.75, 1.875, 1, 1, 0, 2, 2.5, -1});
     write(1, "moments.0.npy", 5, {0, 0, 1.0, 1.7, -1});
     write(1, "moments.1.npy", 5, {1, 1, 2.0, 2.25, -1});
     write(1, "rounds.0.npy", 15, {0, 2, 1.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 800, 3, 5});

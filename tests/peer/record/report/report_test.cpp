@@ -128,19 +128,9 @@ TEST(Metrics, LinesAreJsonWhateverTheFigures) {
   EXPECT_TRUE(evaluate.at("loss").is_null());
   EXPECT_TRUE(evaluate.at("accuracy").is_null());
   const Json summary = Json::parse(summary_json(record, 1, 2.5, {"abc", "def"}).dump());
-  for (const char* key : {"event",
-                          "rounds",
-                          "peers",
-                          "lost",
-                          "loss",
-                          "accuracy",
-                          "accuracy_min",
-                          "accuracy_max",
-                          "consensus",
-                          "seconds",
-                          "sent_bytes",
-                          "params_hash",
-                          "model_hash"})
+  for (const char* key :
+       {"event", "rounds", "peers", "lost", "loss", "accuracy", "accuracy_min", "accuracy_max",
+        "consensus", "seconds", "sent_bytes", "params_hash", "model_hash"})
     EXPECT_TRUE(summary.contains(key)) << key;
   EXPECT_EQ(summary.at("params_hash"), "abc");
   EXPECT_EQ(summary.at("model_hash"), "def");

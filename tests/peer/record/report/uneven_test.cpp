@@ -30,9 +30,8 @@ TEST_F(Ends, AreUnevenWhereTwoEndsDiffer) {
   ASSERT_EQ(uneven.size(), 2U);
   EXPECT_EQ(uneven[0].a, 1U);
   EXPECT_EQ(uneven[0].b, 2U);
-  EXPECT_EQ(uneven_json(uneven).dump(),
-            R"([{"peers":[1,2],"exchanges":[1,2],"pieces":[0,0]},)"
-            R"({"peers":[2,3],"exchanges":[7,7],"pieces":[2,3]}])");
+  EXPECT_EQ(uneven_json(uneven).dump(), R"([{"peers":[1,2],"exchanges":[1,2],"pieces":[0,0]},)"
+                                        R"({"peers":[2,3],"exchanges":[7,7],"pieces":[2,3]}])");
   const std::string text = std::regex_replace(uneven_text(uneven), std::regex("\n *"), " ");
   EXPECT_NE(text.find("exchange 1 of peers 1 and 2, 7 of peers 2 and 3"), std::string::npos)
       << text;

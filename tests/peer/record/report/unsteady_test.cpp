@@ -37,9 +37,8 @@ TEST(Unsteady, IsNamedWithItsRoundsAndWhatIsUsual) {
       "since round 40; usual: a flow in each)");
   Json line;
   add_unsteady(line, record);
-  EXPECT_EQ(line.dump(),
-            R"({"ran_ahead":[{"peer":1,"first":240,"rounds":714646,"usual":0.015}],)"
-            R"("silent":[{"peers":[1,2],"since":40,"rounds":300}]})");
+  EXPECT_EQ(line.dump(), R"({"ran_ahead":[{"peer":1,"first":240,"rounds":714646,"usual":0.015}],)"
+                         R"("silent":[{"peers":[1,2],"since":40,"rounds":300}]})");
 }
 
 TEST(Unsteady, IsNotSaidOfAFleetThatIsSteady) {

@@ -18,8 +18,7 @@ TEST(Groups, AreRunsThatDifferInTheirSeedAlone) {
     for (const char* graph : {"ring", "torus"})
       runs.push_back(
           run_of({{"topology.kind", graph}, {"seed", std::to_string(seed)}, {"output.dir", graph}},
-                 seed,
-                 0.1));
+                 seed, 0.1));
   const RunTable table = group_runs(runs);
   EXPECT_EQ(table.columns, std::vector<std::string>{"topology.kind"});
   ASSERT_EQ(table.groups.size(), 2U);
@@ -80,9 +79,8 @@ TEST(Groups, StandInTheOrderOfTheirNumbers) {
   }
   std::vector<std::string> order;
   for (const RunGroup& group : group_runs(runs).groups) order.push_back(group.values.at(0));
-  EXPECT_EQ(
-      order,
-      (std::vector<std::string>{"1e-3", "0.1", "1", "5", "20", "line 64", "ring 4", "ring 16"}));
+  EXPECT_EQ(order, (std::vector<std::string>{"1e-3", "0.1", "1", "5", "20", "line 64", "ring 4",
+                                             "ring 16"}));
 }
 
 TEST(Groups, AreToldApartByARoomOfKeys) {

@@ -56,12 +56,8 @@ struct FolderOfRun {
     return fmt::format(
         R"("seconds":{},"peers":4,"loss":{},"loss_local":1,"accuracy":{},"accuracy_min":{},)"
         R"("accuracy_max":{},"consensus":0.5,"sent_bytes":{})",
-        seconds_per_round * static_cast<double>(round),
-        1.1 - accuracy,
-        accuracy,
-        accuracy / 2,
-        accuracy,
-        1000 * round);
+        seconds_per_round * static_cast<double>(round), 1.1 - accuracy, accuracy, accuracy / 2,
+        accuracy, 1000 * round);
   }
 
   std::string figures_of_agents(std::uint64_t round, double mean_return) const {
@@ -69,13 +65,8 @@ struct FolderOfRun {
         R"("seconds":{},"peers":4,"loss":{},"loss_local":{},"accuracy":null,"accuracy_min":null,)"
         R"("accuracy_max":null,"consensus":0.5,"sent_bytes":{},"return":{},"return_local":{},)"
         R"("frames":{})",
-        seconds_per_round * static_cast<double>(round),
-        -mean_return,
-        -0.5 * mean_return,
-        1000 * round,
-        mean_return,
-        0.5 * mean_return,
-        8 * round);
+        seconds_per_round * static_cast<double>(round), -mean_return, -0.5 * mean_return,
+        1000 * round, mean_return, 0.5 * mean_return, 8 * round);
   }
 
   void write(const std::string& path) const {

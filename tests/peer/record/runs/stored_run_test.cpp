@@ -57,8 +57,7 @@ TEST(StoredRun, IsWhatTheFolderSays) {
 TEST(StoredRun, TakesWhatIsRecordedBesides) {
   const ScratchFolder scratch;
   FolderOfRun{}.write(scratch.path());
-  replace_in(scratch.path() + "/metrics.jsonl",
-             R"("round":20,)",
+  replace_in(scratch.path() + "/metrics.jsonl", R"("round":20,)",
              R"("round":20,"training_seconds":1.5,"samples":640,"epoch":0.5,"hidden_wire":0.25,)"
              R"("states":{"compute":4,"wire":2},)");
   const MetricsRow e = read_stored_run(scratch.path()).evaluations[1];
@@ -87,8 +86,7 @@ TEST(StoredRun, KnowsWhatActorsAndMemoriesDid) {
   const ScratchFolder scratch;
   FolderOfRun{.agents = true}.write(scratch.path());
   EXPECT_FALSE(read_stored_run(scratch.path()).evaluations[2].actors);
-  replace_in(scratch.path() + "/metrics.jsonl",
-             R"("frames":240)",
+  replace_in(scratch.path() + "/metrics.jsonl", R"("frames":240)",
              R"("frames":240,"samples_per_insert":null,"memory":900,"actors":8)");
   const MetricsRow warming = read_stored_run(scratch.path()).evaluations[2];
   EXPECT_FALSE(warming.samples_per_insert) << "before the end of the warm-up";
@@ -102,8 +100,7 @@ TEST(StoredRun, KnowsWhatActorsAndMemoriesDid) {
 TEST(StoredRun, ThatMissedItsTargetIsAResult) {
   const ScratchFolder scratch;
   FolderOfRun{}.write(scratch.path());
-  replace_in(scratch.path() + "/summary.json",
-             "\"exit_code\":0",
+  replace_in(scratch.path() + "/summary.json", "\"exit_code\":0",
              "\"exit_code\":4,\"target\":{\"accuracy\":0.9,\"reached\":false}");
   EXPECT_EQ(read_stored_run(scratch.path()).rounds, 100U);
 }
@@ -146,14 +143,11 @@ INSTANTIATE_TEST_SUITE_P(
     All,
     DamagedRun,
     testing::Values(
-        Damage{"no_run_json",
-               [](const std::string& f) { fs::remove(f + "/run.json"); },
+        Damage{"no_run_json", [](const std::string& f) { fs::remove(f + "/run.json"); },
                "run.json: not there: this is not the folder of a run"},
-        Damage{"no_summary",
-               [](const std::string& f) { fs::remove(f + "/summary.json"); },
+        Damage{"no_summary", [](const std::string& f) { fs::remove(f + "/summary.json"); },
                "the run has not ended"},
-        Damage{"no_metrics",
-               [](const std::string& f) { fs::remove(f + "/metrics.jsonl"); },
+        Damage{"no_metrics", [](const std::string& f) { fs::remove(f + "/metrics.jsonl"); },
                "metrics.jsonl: cannot be opened"},
         Damage{"another_version", in_file("run.json", "run/2", "run/1"), "grapevine.run/1"},
         Damage{"no_json", in_file("run.json", "{", "["), "run.json:"},
@@ -161,41 +155,32 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"negative_seed", in_file("run.json", "\"seed\": 1,", "\"seed\": -1,"), "`seed`"},
         Damage{"a_new_kind", in_file("run.json", "\"simulate\"", "\"dream\""), "`kind`"},
         Damage{"no_peers", in_file("run.json", "\"peers\": 4", "\"peers\": 0"), "`peers`"},
-        Damage{"keys_in_a_list",
-               in_file("run.json", "\"keys\": {", "\"keys\": [], \"old\": {"),
+        Damage{"keys_in_a_list", in_file("run.json", "\"keys\": {", "\"keys\": [], \"old\": {"),
                "no object of texts"},
-        Damage{"resumed",
-               in_file("run.json", "\"kind\"", "\"resumed\": {}, \"kind\""),
+        Damage{"resumed", in_file("run.json", "\"kind\"", "\"resumed\": {}, \"kind\""),
                "the rest of another run"},
-        Damage{"interrupted",
-               in_file("summary.json", "\"exit_code\":0", "\"exit_code\":130"),
+        Damage{"interrupted", in_file("summary.json", "\"exit_code\":0", "\"exit_code\":130"),
                "interrupted"},
-        Damage{
-            "failed", in_file("summary.json", "\"exit_code\":0", "\"exit_code\":4"), "exit code 4"},
-        Damage{"half_a_line",
-               in_file("metrics.jsonl", "\"loss_local\":1,", "\"loss_local\":1\n"),
+        Damage{"failed", in_file("summary.json", "\"exit_code\":0", "\"exit_code\":4"),
+               "exit code 4"},
+        Damage{"half_a_line", in_file("metrics.jsonl", "\"loss_local\":1,", "\"loss_local\":1\n"),
                "metrics.jsonl:1: the line is damaged, or half written"},
-        Damage{"rounds_that_go_back",
-               in_file("metrics.jsonl", "\"round\":30", "\"round\":20"),
+        Damage{"rounds_that_go_back", in_file("metrics.jsonl", "\"round\":30", "\"round\":20"),
                "metrics.jsonl:3: the rounds go back"},
         Damage{"a_clock_that_goes_back",
                in_file("metrics.jsonl", "\"seconds\":3", "\"seconds\":0.5"),
                "metrics.jsonl:3: seconds or bytes go back"},
-        Damage{"an_accuracy_of_two",
-               in_file("metrics.jsonl", "\"accuracy\":0.1", "\"accuracy\":2"),
+        Damage{"an_accuracy_of_two", in_file("metrics.jsonl", "\"accuracy\":0.1", "\"accuracy\":2"),
                "`accuracy` is not in 0 .. 1"},
         Damage{"negative_bytes",
                in_file("metrics.jsonl", "\"sent_bytes\":10000", "\"sent_bytes\":-1"),
                "`sent_bytes`"},
-        Damage{"seconds_as_text",
-               in_file("metrics.jsonl", "\"seconds\":1", "\"seconds\":\"1\""),
+        Damage{"seconds_as_text", in_file("metrics.jsonl", "\"seconds\":1", "\"seconds\":\"1\""),
                "`seconds` is not a number"},
-        Damage{"seconds_null",
-               in_file("metrics.jsonl", "\"seconds\":1,", "\"seconds\":null,"),
+        Damage{"seconds_null", in_file("metrics.jsonl", "\"seconds\":1,", "\"seconds\":null,"),
                "is not a number"},
         Damage{"too_large_a_number",
-               in_file("metrics.jsonl", "\"seconds\":1,", "\"seconds\":1e99,"),
-               "`seconds`"}),
+               in_file("metrics.jsonl", "\"seconds\":1,", "\"seconds\":1e99,"), "`seconds`"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 /// Text from the files is printed without control characters.
@@ -245,8 +230,7 @@ TEST(PeerTotals, AreReadWhereTheyAre) {
         R"("states":{{"compute":5,"late":4}},)"
         R"("neighbours":{{"2":{{"late":3,"wire":1,"longest_wait":0.5,"exchanges":7}}}},)"
         R"("cpu_seconds":2.5,"peak_memory_bytes":{},"staleness":[5,1]}})",
-        peer,
-        1000 + peer);
+        peer, 1000 + peer);
   }
   const std::vector<PeerTotals> totals = read_peer_totals(scratch.path());
   ASSERT_EQ(totals.size(), 4U);

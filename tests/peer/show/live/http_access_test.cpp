@@ -39,9 +39,7 @@ TEST(HttpAccess, WithoutItNobodyComesIn) {
   const std::string host = "127.0.0.1:8080";
   std::string wrong = token;
   wrong.back() = '0';
-  for (const Request& r : {request(host),
-                           request(host, "token="),
-                           request(host, "token=" + wrong),
+  for (const Request& r : {request(host), request(host, "token="), request(host, "token=" + wrong),
                            request(host, "token=" + token + "0"),
                            request(host, "", "cookie", "grapevine_8081=" + token),
                            request(host, "", "cookie", "grapevine_8080=" + wrong),
@@ -52,12 +50,8 @@ TEST(HttpAccess, WithoutItNobodyComesIn) {
 
 TEST(HttpAccess, AnotherHostIsRefusedWhateverItBrings) {
   const Access access = page_access();
-  for (const char* host : {"evil.example:8080",
-                           "127.0.0.1",
-                           "127.0.0.1:8081",
-                           "127.0.0.1:8080.evil.example",
-                           "127.0.0.1:8080 ",
-                           ""})
+  for (const char* host : {"evil.example:8080", "127.0.0.1", "127.0.0.1:8081",
+                           "127.0.0.1:8080.evil.example", "127.0.0.1:8080 ", ""})
     EXPECT_EQ(admit(access, request(host, "token=" + token)).status, 403) << host;
   Access open = access;
   open.token.clear();

@@ -18,19 +18,9 @@ TEST(LiveAddress, IsThisMachine) {
 }
 
 TEST(LiveAddress, NothingElseIs) {
-  for (const char* text : {"",
-                           "8080",
-                           ":8080",
-                           "0.0.0.0:8080",
-                           "127.0.0.2:8080",
-                           "[::]:8080",
-                           "192.168.1.10:8080",
-                           "example.org:8080",
-                           "127.0.0.1:",
-                           "127.0.0.1:65536",
-                           "127.0.0.1:-1",
-                           "127.0.0.1:80 ",
-                           "127.0.0.1:0x50"})
+  for (const char* text : {"", "8080", ":8080", "0.0.0.0:8080", "127.0.0.2:8080", "[::]:8080",
+                           "192.168.1.10:8080", "example.org:8080", "127.0.0.1:", "127.0.0.1:65536",
+                           "127.0.0.1:-1", "127.0.0.1:80 ", "127.0.0.1:0x50"})
     EXPECT_THROW(parse_live_address(text), std::invalid_argument) << text;
   try {
     parse_live_address("0.0.0.0:8080");

@@ -17,18 +17,15 @@ bool has_line(const std::string& text, const std::string& line) {
 
 TEST(OpenMetrics, SaysWhatIsKnown) {
   const std::string text = metrics_text(a_view(2, true), MetricsFormat::prometheus);
-  for (const char* line : {"# TYPE grapevine_round gauge",
-                           "grapevine_round 120",
-                           "grapevine_loss 0.331",
-                           "grapevine_accuracy_ratio 0.884",
-                           "grapevine_consensus_distance 0.058",
-                           "# TYPE grapevine_sent_bytes_total counter",
-                           "grapevine_sent_bytes_total{peer=\"1\"} 2000000",
-                           "grapevine_peer_up{peer=\"0\"} 1",
-                           "grapevine_state_seconds_total{peer=\"0\",state=\"compute\"} 4",
-                           "grapevine_state_seconds_total{peer=\"1\",state=\"wire\"} 1.5",
-                           "grapevine_wait_seconds_total{peer=\"0\",neighbor=\"1\",state=\"late\"} "
-                           "0.5"})
+  for (const char* line :
+       {"# TYPE grapevine_round gauge", "grapevine_round 120", "grapevine_loss 0.331",
+        "grapevine_accuracy_ratio 0.884", "grapevine_consensus_distance 0.058",
+        "# TYPE grapevine_sent_bytes_total counter",
+        "grapevine_sent_bytes_total{peer=\"1\"} 2000000", "grapevine_peer_up{peer=\"0\"} 1",
+        "grapevine_state_seconds_total{peer=\"0\",state=\"compute\"} 4",
+        "grapevine_state_seconds_total{peer=\"1\",state=\"wire\"} 1.5",
+        "grapevine_wait_seconds_total{peer=\"0\",neighbor=\"1\",state=\"late\"} "
+        "0.5"})
     EXPECT_TRUE(has_line(text, line)) << line << "\n" << text;
 }
 
@@ -40,12 +37,9 @@ TEST(OpenMetrics, SaysWhatAgentsDo) {
   view.latest->memory = 20'000;
   view.latest->actors = 8;
   const auto text = [&view] { return metrics_text(view, MetricsFormat::prometheus); };
-  for (const char* line : {"grapevine_return 331",
-                           "grapevine_local_return 320",
-                           "# TYPE grapevine_frames_total counter",
-                           "grapevine_frames_total 250000",
-                           "grapevine_memory_transitions 20000",
-                           "grapevine_actors_alive 8"})
+  for (const char* line : {"grapevine_return 331", "grapevine_local_return 320",
+                           "# TYPE grapevine_frames_total counter", "grapevine_frames_total 250000",
+                           "grapevine_memory_transitions 20000", "grapevine_actors_alive 8"})
     EXPECT_TRUE(has_line(text(), line)) << line << "\n" << text();
   EXPECT_EQ(text().find("samples_per_insert"), std::string::npos) << "not before the warm-up's end";
   view.latest->samples_per_insert = 15.5;

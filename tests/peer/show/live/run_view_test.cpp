@@ -47,10 +47,8 @@ TEST(RunView, WithoutAnEvaluationOrAnEndToo) {
 }
 
 TEST(RunView, RefusesWhatIsNoState) {
-  for (const char* text : {"{}",
-                           R"({"schema":"grapevine.live/2"})",
-                           R"({"schema":"grapevine.live/1"})",
-                           R"({"schema":7})"})
+  for (const char* text : {"{}", R"({"schema":"grapevine.live/2"})",
+                           R"({"schema":"grapevine.live/1"})", R"({"schema":7})"})
     EXPECT_THROW(parse_view(parse_json(text, "state.json")), std::runtime_error) << text;
 }
 

@@ -66,8 +66,7 @@ TEST(AnswerPicture, ManyLinesHaveALegend) {
   const auto picture = [](std::size_t methods) {
     std::vector<StoredRun> runs;
     for (std::size_t k = 0; k < methods; ++k)
-      add(runs,
-          {{"method", "m" + std::to_string(k)}},
+      add(runs, {{"method", "m" + std::to_string(k)}},
           {{"algorithm.kind", "d-psgd"}, {"train.batch", std::to_string(k + 1)}},
           1 + 0.001 * static_cast<double>(k));
     return race_picture(compare_runs(runs, half), "many");

@@ -49,14 +49,8 @@ TEST(GraphPage, IsWellFormedAndSelfContained) {
 
 TEST(GraphPage, HoldsTheNumbers) {
   const std::string page = graph_page(rows_of({"ring", "complete"}, 16), 0.5);
-  for (const char* number : {"0.949253",
-                             "-0.333333",
-                             "0.050747",
-                             ">133<",
-                             "ring: 133 rounds",
-                             "complete: 1 round<",
-                             "n_eff at discount 0.5",
-                             "16 peers"})
+  for (const char* number : {"0.949253", "-0.333333", "0.050747", ">133<", "ring: 133 rounds",
+                             "complete: 1 round<", "n_eff at discount 0.5", "16 peers"})
     EXPECT_NE(page.find(number), std::string::npos) << number;
 }
 
@@ -92,14 +86,8 @@ TEST(GraphPage, IsWrittenWholeOrNotAtAll) {
 }
 
 TEST(TopologyFigure, DrawsEveryPeerOnceInsideThePicture) {
-  for (const char* name : {"ring",
-                           "torus:2x8",
-                           "grid:4x4",
-                           "star",
-                           "binary-tree",
-                           "path",
-                           "king-torus:4x4",
-                           "exponential"}) {
+  for (const char* name : {"ring", "torus:2x8", "grid:4x4", "star", "binary-tree", "path",
+                           "king-torus:4x4", "exponential"}) {
     SCOPED_TRACE(name);
     const Topology t = build(parse_topology(name), 16);
     const std::vector<svg::Point> at = layout(parse_topology(name), 16);

@@ -33,13 +33,13 @@ struct RecordsOfPeers {
 
   NpyMatrix moments(std::uint64_t peer) const {
     NpyMatrix m{.columns = 5, .values = {}};
-    const auto add =
-        [&](std::uint64_t round, double state, double begin, double length, double with) {
-          const double start = static_cast<double>(round) * round_seconds + begin;
-          m.values.insert(m.values.end(),
-                          {static_cast<double>(round), state, start, start + length, with});
-          ++m.rows;
-        };
+    const auto add = [&](std::uint64_t round, double state, double begin, double length,
+                         double with) {
+      const double start = static_cast<double>(round) * round_seconds + begin;
+      m.values.insert(m.values.end(),
+                      {static_cast<double>(round), state, start, start + length, with});
+      ++m.rows;
+    };
     const auto next = static_cast<double>((peer + 1) % peers);
     for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{64}}) {
       for (std::uint64_t round = first; round < std::min(first + 8, rounds); ++round) {
@@ -55,11 +55,10 @@ struct RecordsOfPeers {
   Json totals(std::uint64_t peer) const {
     const auto all = static_cast<double>(rounds);
     Json neighbours = Json::object();
-    neighbours.add(std::to_string((peer + 1) % peers),
-                   {{"late", late * all},
-                    {"wire", wire * all},
-                    {"longest_wait", 0.03},
-                    {"exchanges", rounds}});
+    neighbours.add(std::to_string((peer + 1) % peers), {{"late", late * all},
+                                                        {"wire", wire * all},
+                                                        {"longest_wait", 0.03},
+                                                        {"exchanges", rounds}});
     return {{"schema", "grapevine.totals/1"},
             {"peer", peer},
             {"seconds", all * round_seconds},
@@ -83,10 +82,9 @@ struct RecordsOfPeers {
     for (std::string line; std::getline(in, line);) {
       if (const auto at = line.find("\"round\":"); at != std::string::npos) {
         const double round = std::stod(line.substr(at + 8));
-        line.insert(line.size() - 1,
-                    fmt::format(",\"states\":{},\"hidden_wire\":{}",
-                                states(round * static_cast<double>(peers)).dump(),
-                                0.005 * round * static_cast<double>(peers)));
+        line.insert(line.size() - 1, fmt::format(",\"states\":{},\"hidden_wire\":{}",
+                                                 states(round * static_cast<double>(peers)).dump(),
+                                                 0.005 * round * static_cast<double>(peers)));
       }
       text += line + "\n";
     }

@@ -74,11 +74,8 @@ TEST(Report, OneRunSaysHowItWent) {
   RecordsOfPeers{}.write(folder.path() + "/a");
   const std::string page = report_page(make_report(read_all({folder.path() + "/a"}).runs, {}));
   expect_whole(page);
-  for (const char* heading : {"Learning curves",
-                              "Where the time goes",
-                              "A few rounds",
-                              "Waiting of each peer for each other",
-                              "How it was made"})
+  for (const char* heading : {"Learning curves", "Where the time goes", "A few rounds",
+                              "Waiting of each peer for each other", "How it was made"})
     EXPECT_NE(page.find(std::string("<h2>") + heading), std::string::npos) << heading;
   EXPECT_EQ(page.find("The race"), std::string::npos);
   EXPECT_EQ(page.find("Not shown"), std::string::npos);

@@ -171,9 +171,8 @@ TEST(Actors, TheirFramesAndMemoriesAreInTheMetrics) {
   fleet.evaluate_every = 50;
   const Assembly assembly(fleet);
   std::vector<FleetRecord> records;
-  Observer observer(assembly.fleet.size(), assembly.evaluator(), [&](const FleetRecord& r) {
-    records.push_back(r);
-  });
+  Observer observer(assembly.fleet.size(), assembly.evaluator(),
+                    [&](const FleetRecord& r) { records.push_back(r); });
   observer.aim_at(assembly.aims());
   simulate(assembly, observer, {});
   ASSERT_GE(records.size(), 6U) << "every evaluation is complete";

@@ -55,20 +55,11 @@ TEST(AgentFleet, EveryKeyButTheStepsTimeIsInTheDigest) {
     return read(begin + cartpole + "agent: { " + agent + " }\n").digest;
   };
   const std::string usual = digest("");
-  for (const char* key : {"steps: 2",
-                          "environments: 2",
-                          "discount: 0.9",
-                          "n_step: 3",
-                          "memory: 3000",
-                          "warm_up: 500",
-                          "refresh: 10",
-                          "priority: 0.6",
-                          "correction: 0.5",
-                          "explore: { from: 0.5 }",
-                          "explore: { to: 0.01 }",
-                          "explore: { over: 100 }",
-                          "explore: { base: 0.4 }",
-                          "explore: { base: 0.4, power: 3 }"})
+  for (const char* key :
+       {"steps: 2", "environments: 2", "discount: 0.9", "n_step: 3", "memory: 3000", "warm_up: 500",
+        "refresh: 10", "priority: 0.6", "correction: 0.5", "explore: { from: 0.5 }",
+        "explore: { to: 0.01 }", "explore: { over: 100 }", "explore: { base: 0.4 }",
+        "explore: { base: 0.4, power: 3 }"})
     EXPECT_NE(digest(key), usual) << key;
   EXPECT_NE(digest("explore: { base: 0.4 }"), digest("explore: { base: 0.4, power: 3 }"));
   EXPECT_EQ(digest("step_time: 1 ms"), usual);
@@ -194,8 +185,8 @@ TEST(AgentMethods, AreRefusedInAFileWhereTheyTrainNone) {
   for (const AlgorithmRow* row : algorithms()) {
     const std::string order = row->order.empty() ? "" : fmt::format(", order: {}", row->order);
     const std::string problem = first_problem([&] {
-      read(fmt::format(
-          "{}{}agent: {{}}\nalgorithm: {{ kind: {}{} }}\n", begin, cartpole, row->kind, order));
+      read(fmt::format("{}{}agent: {{}}\nalgorithm: {{ kind: {}{} }}\n", begin, cartpole, row->kind,
+                       order));
     });
     const std::string why(agent_use(*row).objection);
     EXPECT_EQ(problem.find("trains no agents") != std::string::npos, !why.empty()) << problem;

@@ -52,11 +52,10 @@ TEST(ChainFaults, AStoppedStageHoldsUpItsChainAndChangesNoBit) {
   for (const ChainFleet& file : {slow_chains(), slow_chains().streamed(false)}) {
     const Assembly fleet = file.assembly();
     for (PeerId peer = 0; peer < 4; ++peer) {
-      const ChainRun run = run_chains(fleet,
-                                      injecting({{.at = milliseconds(10),
-                                                  .kind = Kind::stop,
-                                                  .peer = peer,
-                                                  .length = milliseconds(20)}}));
+      const ChainRun run = run_chains(fleet, injecting({{.at = milliseconds(10),
+                                                         .kind = Kind::stop,
+                                                         .peer = peer,
+                                                         .length = milliseconds(20)}}));
       EXPECT_EQ(run.result.violations, std::vector<std::string>{}) << file.text();
       EXPECT_EQ(run.hashes.params, run_chains(fleet).hashes.params) << file.text() << peer;
     }
@@ -126,11 +125,10 @@ TEST(ChainFaults, AStopLongerThanTheDeadlineEndsNoChain) {
       patient.faults.dead_after = milliseconds(100);
       const Assembly fleet(std::move(patient));
       for (PeerId peer = 0; peer < fleet.fleet.size(); ++peer) {
-        const ChainRun run = run_chains(fleet,
-                                        injecting({{.at = milliseconds(20),
-                                                    .kind = Kind::stop,
-                                                    .peer = peer,
-                                                    .length = milliseconds(800)}}));
+        const ChainRun run = run_chains(fleet, injecting({{.at = milliseconds(20),
+                                                           .kind = Kind::stop,
+                                                           .peer = peer,
+                                                           .length = milliseconds(800)}}));
         EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{}) << file.text() << peer;
         Round most = 0;
         for (const auto& [id, report] : run.finals) most = std::max(most, report.round);
@@ -239,14 +237,10 @@ TEST(ChainFaults, TheSwarmFindsNothing) {
     if (k >= 40) drawn = drawn.streamed(k % 2 == 0);
     drawn.rounds = 30;
     drawn.optimizer = "{ kind: sgd, lr: 0.02 }";
-    drawn.method = one_of<std::string>(rng,
-                                       {"{ kind: d-psgd, order: lian }",
-                                        "{ kind: d-psgd, order: atc }",
-                                        "{ kind: d-psgd, order: cta }",
-                                        "{ kind: gradient-tracking }",
-                                        "{ kind: all-reduce }",
-                                        "{ kind: choco-sgd, codec: int8 }",
-                                        "{ kind: isolated }"});
+    drawn.method = one_of<std::string>(
+        rng, {"{ kind: d-psgd, order: lian }", "{ kind: d-psgd, order: atc }",
+              "{ kind: d-psgd, order: cta }", "{ kind: gradient-tracking }", "{ kind: all-reduce }",
+              "{ kind: choco-sgd, codec: int8 }", "{ kind: isolated }"});
     if (drawn.method.find("tracking") != std::string::npos) drawn.local_steps = 1;
     if (drawn.method.find("all-reduce") != std::string::npos) drawn.local_steps = 1;
     drawn.more = "simulate: { flops: 0.2 GFLOP/s }\nnetwork: { latency: 100 us }\n";

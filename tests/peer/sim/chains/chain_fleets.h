@@ -46,9 +46,7 @@ struct ChainFleet {
                : fmt::format("microbatches: {}, ahead: {}", microbatches, ahead);
     return fmt::format(
         "parallel: {{ stages: {}, {}, recompute: {}{}{} }}\n",
-        begins.empty() ? std::to_string(stages) : begins,
-        schedule,
-        recompute,
+        begins.empty() ? std::to_string(stages) : begins, schedule, recompute,
         tensor == 1 ? "" : fmt::format(", tensor: {}", tensor),
         copies.empty() ? "" : fmt::format(", copies: [{}]", fmt::join(copies, ", ")));
   }
@@ -66,16 +64,7 @@ struct ChainFleet {
         "train: {{ batch: {}, local_steps: {}, optimizer: {} }}\n"
         "algorithm: {}\ntopology: {}\nevaluate: {{ every: 2 rounds }}\n"
         "stop: {{ rounds: {} }}\nfaults: {{ deadline: 0 s }}\n{}{}",
-        seed,
-        peers(),
-        hidden,
-        batch,
-        local_steps,
-        optimizer,
-        method,
-        topology,
-        rounds,
-        parallel(),
+        seed, peers(), hidden, batch, local_steps, optimizer, method, topology, rounds, parallel(),
         more);
   }
 
@@ -118,11 +107,9 @@ inline ChainFleet draw_chains(Rng& rng) {
   f.microbatches = one_of(rng, divisors);
   f.ahead = one_of<std::string>(rng, {"1", "2", "3", "all"});
   f.recompute = rng.below(2) == 1;
-  f.optimizer = one_of<std::string>(rng,
-                                    {"{ kind: sgd, lr: 0.1 }",
-                                     "{ kind: sgd, lr: 0.1, momentum: 0.9 }",
-                                     "{ kind: sgd, lr: 0.05, momentum: 0.9, nesterov: true }",
-                                     "{ kind: adam, lr: 0.01 }"});
+  f.optimizer = one_of<std::string>(
+      rng, {"{ kind: sgd, lr: 0.1 }", "{ kind: sgd, lr: 0.1, momentum: 0.9 }",
+            "{ kind: sgd, lr: 0.05, momentum: 0.9, nesterov: true }", "{ kind: adam, lr: 0.01 }"});
   f.local_steps = one_of<std::uint32_t>(rng, {1, 1, 3});
   f.topology = one_of<std::string>(rng, {"ring", "complete", "path", "star"});
   f.rounds = 3 + rng.below(4);
@@ -156,9 +143,8 @@ struct ChainRun {
 
 inline ChainRun run_chains(const Assembly& fleet, const SimulationOptions& options = {}) {
   ChainRun run;
-  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
-    run.records.push_back(r);
-  });
+  Observer observer(fleet.fleet.size(), fleet.evaluator(),
+                    [&](const FleetRecord& r) { run.records.push_back(r); });
   run.result = simulate(fleet, observer, options);
   if (observer.summary()) run.hashes = observer.hashes();
   run.finals = observer.finals();

@@ -135,10 +135,8 @@ INSTANTIATE_TEST_SUITE_P(Fleets,
                                          Pace{4, 2, "100 Mbit"},
                                          Pace{4, 2, "1 Gbit"}),
                          [](const auto& row) {
-                           std::string name = fmt::format("{}x{}at{}",
-                                                          row.param.chains,
-                                                          row.param.stages,
-                                                          row.param.bandwidth);
+                           std::string name = fmt::format("{}x{}at{}", row.param.chains,
+                                                          row.param.stages, row.param.bandwidth);
                            std::erase(name, ' ');
                            return name;
                          });

@@ -53,15 +53,12 @@ TEST(Chains, OfEveryDrawnShapeHaveTheBitsOfWholePeers) {
   for (std::uint64_t k = 0; k < 60; ++k) {
     Rng rng = Rng(7).derive("chains").derive(k);
     ChainFleet drawn = draw_chains(rng);
-    drawn.method = one_of<std::string>(rng,
-                                       {"{ kind: d-psgd, order: lian }",
-                                        "{ kind: d-psgd, order: atc }",
-                                        "{ kind: d-psgd, order: cta }",
-                                        "{ kind: gradient-tracking }",
-                                        "{ kind: isolated }"});
+    drawn.method = one_of<std::string>(
+        rng, {"{ kind: d-psgd, order: lian }", "{ kind: d-psgd, order: atc }",
+              "{ kind: d-psgd, order: cta }", "{ kind: gradient-tracking }", "{ kind: isolated }"});
     if (drawn.method.find("tracking") != std::string::npos) drawn.local_steps = 1;
-    expect_same_course(
-        run_chains(drawn.assembly()), run_chains(drawn.whole().assembly()), drawn.text());
+    expect_same_course(run_chains(drawn.assembly()), run_chains(drawn.whole().assembly()),
+                       drawn.text());
   }
 }
 
@@ -72,8 +69,8 @@ TEST(Chains, OfOneStageAndOneMicrobatchChangeNothing) {
     drawn.microbatches = 1;
     ChainFleet plain = drawn;
     plain.stages = 0;
-    expect_same_course(
-        run_chains(drawn.whole().assembly()), run_chains(plain.assembly()), drawn.text());
+    expect_same_course(run_chains(drawn.whole().assembly()), run_chains(plain.assembly()),
+                       drawn.text());
   }
 }
 
@@ -104,8 +101,7 @@ TEST(Chains, RunEveryMethodThatActsByCoordinate) {
           continue;
         }
         ASSERT_EQ(parts.records.size(), whole.records.size()) << of;
-        EXPECT_NEAR(parts.records.back().mean.loss,
-                    whole.records.back().mean.loss,
+        EXPECT_NEAR(parts.records.back().mean.loss, whole.records.back().mean.loss,
                     codec.empty() ? 1e-5 : 1e-2)
             << of;
       }
@@ -119,8 +115,8 @@ TEST(Chains, FollowAScheduleOfModels) {
   fleet.chains = 4;
   fleet.stages = 3;
   fleet.topology = "one-peer-exponential";
-  expect_same_course(
-      run_chains(fleet.assembly()), run_chains(fleet.whole().assembly()), fleet.text());
+  expect_same_course(run_chains(fleet.assembly()), run_chains(fleet.whole().assembly()),
+                     fleet.text());
 }
 
 TEST(Chains, MayBeCutWhereTheFileSays) {

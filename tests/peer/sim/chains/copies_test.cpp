@@ -142,9 +142,7 @@ TEST(Copies, NeverStandStill) {
     const std::string instant = run_chains(drawn.assembly()).hashes.params;
     drawn.more = fmt::format(
         "simulate: {{ flops: {} MFLOP/s }}\nnetwork: {{ latency: {} us, jitter: {} us }}\n",
-        1 + rng.below(200),
-        100 + rng.below(1000),
-        rng.below(100));
+        1 + rng.below(200), 100 + rng.below(1000), rng.below(100));
     Fleet fleet = read_fleet_text(drawn.text());
     for (PeerSpec& peer : fleet.peers) peer.speed = one_of<double>(rng, {0.2, 0.5, 1, 3});
     const ChainRun run = run_chains(Assembly(std::move(fleet)));
@@ -190,12 +188,11 @@ TEST(Copies, ACutChangesNoBit) {
     const auto peer = static_cast<PeerId>(rng.below(fleet.fleet.size()));
     const std::vector<PeerId> linked = links_of(fleet.plan(peer));
     if (linked.empty()) continue;
-    const ChainRun run = run_chains(fleet,
-                                    injecting({{.at = milliseconds(1 + rng.below(30)),
-                                                .kind = Injection::Kind::cut,
-                                                .peer = peer,
-                                                .other = one_of(rng, linked),
-                                                .length = milliseconds(10)}}));
+    const ChainRun run = run_chains(fleet, injecting({{.at = milliseconds(1 + rng.below(30)),
+                                                       .kind = Injection::Kind::cut,
+                                                       .peer = peer,
+                                                       .other = one_of(rng, linked),
+                                                       .length = milliseconds(10)}}));
     EXPECT_EQ(run.result.violations, std::vector<std::string>{}) << drawn.text();
     EXPECT_EQ(run.hashes.params, run_chains(fleet).hashes.params) << drawn.text();
   }

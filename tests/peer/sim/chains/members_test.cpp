@@ -101,11 +101,9 @@ TEST(Members, TrainAsTheUndividedDo) {
   for (std::uint64_t k = 0; k < 40; ++k) {
     Rng rng = Rng(62).derive("course").derive(k);
     ChainFleet file = draw_members(rng);
-    file.method = one_of<std::string>(rng,
-                                      {"{ kind: d-psgd, order: lian }",
-                                       "{ kind: d-psgd, order: atc }",
-                                       "{ kind: gradient-tracking }",
-                                       "{ kind: all-reduce }"});
+    file.method =
+        one_of<std::string>(rng, {"{ kind: d-psgd, order: lian }", "{ kind: d-psgd, order: atc }",
+                                  "{ kind: gradient-tracking }", "{ kind: all-reduce }"});
     const ChainRun members = run_chains(file.assembly());
     const ChainRun whole = run_chains(file.whole().assembly());
     ASSERT_EQ(members.records.size(), whole.records.size()) << file.text();

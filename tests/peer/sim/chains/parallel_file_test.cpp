@@ -190,8 +190,7 @@ TEST(ParallelFile, SaysWhichMethodsAndWorkCannotBeDivided) {
       {"algorithm: { kind: d-psgd }", "algorithm: ad-psgd", "ad-psgd"},
       {"algorithm: { kind: d-psgd }", "algorithm: clipped-gossip", "take `d-psgd`"},
       {"algorithm: { kind: d-psgd }", "algorithm: parameter-server", "parameter-server"},
-      {"algorithm: { kind: d-psgd }",
-       "algorithm: { kind: all-reduce, order: hierarchical }",
+      {"algorithm: { kind: d-psgd }", "algorithm: { kind: all-reduce, order: hierarchical }",
        "hierarchical"},
       {"every: 2 rounds", "every: 1 s", "in rounds or epochs"},
       {"batch: 8", "batch: auto", "write a number"},
@@ -227,11 +226,9 @@ TEST(ParallelFile, IsTheSameRunWithTheUsualScheduleInItOrNot) {
   fleet.chains = 4;
   fleet.stages = 0;
   std::set<std::string> digests;
-  for (const char* schedule : {"",
-                               ", schedule: flush",
-                               ", schedule: flush, vertical_sync: false",
-                               ", schedule: pipedream",
-                               ", schedule: pipedream, vertical_sync: true"}) {
+  for (const char* schedule :
+       {"", ", schedule: flush", ", schedule: flush, vertical_sync: false", ", schedule: pipedream",
+        ", schedule: pipedream, vertical_sync: true"}) {
     fleet.more = fmt::format("parallel: {{ stages: 2{} }}\n", schedule);
     digests.insert(fleet.assembly().fleet.digest);
   }

@@ -69,11 +69,9 @@ ChainRun run_delayed(const ChainFleet& file) {
 std::vector<ChainFleet> files() {
   std::vector<ChainFleet> all;
   for (PeerId stages = 2; stages <= 4; ++stages)
-    for (const char* method : {"{ kind: isolated }",
-                               "{ kind: d-psgd, order: lian }",
-                               "{ kind: d-psgd, order: atc }",
-                               "{ kind: gradient-tracking }",
-                               "{ kind: all-reduce }"}) {
+    for (const char* method :
+         {"{ kind: isolated }", "{ kind: d-psgd, order: lian }", "{ kind: d-psgd, order: atc }",
+          "{ kind: gradient-tracking }", "{ kind: all-reduce }"}) {
       ChainFleet file;
       file.stages = stages;
       file.method = method;

@@ -95,8 +95,7 @@ TEST(Profile, DecidesVirtualTimeAndNoBit) {
   const Assembly fleet = file.assembly();
   std::vector<double> whole;
   const ModelProfile measured =
-      profile_model(fleet,
-                    {.rows = {1, 4, 8}, .threads = 1, .seconds = 0.02},
+      profile_model(fleet, {.rows = {1, 4, 8}, .threads = 1, .seconds = 0.02},
                     [&](std::uint32_t, double seconds) { whole.push_back(seconds); });
   ASSERT_EQ(measured.pieces.size(), 5U);
   std::size_t parameters = 0;

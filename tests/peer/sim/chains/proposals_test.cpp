@@ -50,12 +50,11 @@ TEST(Proposals, AreWhatTheSimulatorSaysOfTheirFleets) {
   for (const ParallelProposal& p : advice.proposals) {
     const Assembly proposed = four_peers(
         network + fmt::format("parallel: {{ stages: [{}], microbatches: {}, ahead: {} }}\n",
-                              fmt::join(p.stages, ", "),
-                              p.microbatches,
+                              fmt::join(p.stages, ", "), p.microbatches,
                               p.ahead == ParallelSpec::all ? "all" : fmt::format("{}", p.ahead)));
     const ChainRun run = run_chains(proposed);
-    EXPECT_NEAR(
-        in_seconds(run.result.virtual_time) / 5, p.seconds_per_round, 0.1 * p.seconds_per_round)
+    EXPECT_NEAR(in_seconds(run.result.virtual_time) / 5, p.seconds_per_round,
+                0.1 * p.seconds_per_round)
         << p.stages.size();
   }
 }

@@ -140,8 +140,8 @@ TEST(StrategyDimensions, CopiesAreFoundWhereStagesCannotBeMadeEqual) {
   for (std::size_t k = 1; k < profile.pieces.size(); ++k) others += profile.forward(k, 1);
   profile.pieces.front().forward_seconds = {9 * others};
   profile.pieces.front().backward_seconds = {18 * others};
-  const StrategyCosts costs(
-      fleet, std::make_shared<const ModelProfile>(std::move(profile)), 0, nullptr);
+  const StrategyCosts costs(fleet, std::make_shared<const ModelProfile>(std::move(profile)), 0,
+                            nullptr);
   const ParallelAdvice plain = advise_parallel(costs);
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const ParallelProposal best = found_in(costs, seed);

@@ -99,9 +99,7 @@ TEST(Timetable, IsWhatTheSimulatorTakes) {
     drawn.more = fmt::format(
         "simulate: {{ flops: {} MFLOP/s }}\nnetwork: {{ latency: {} us, bandwidth: {} kB/s, "
         "shape: {} }}\n",
-        1 + rng.below(5),
-        rng.below(2000),
-        100 + rng.below(2000),
+        1 + rng.below(5), rng.below(2000), 100 + rng.below(2000),
         rng.below(2) == 0 ? "per-nic" : "per-link");
     const Assembly fleet = drawn.assembly();
     const TimedChain chain = timed(fleet);
@@ -118,14 +116,13 @@ TEST(Timetable, OfAStreamIsWhatTheSimulatorTakes) {
     Rng rng = Rng(6).derive("stream").derive(k);
     ChainFleet drawn = draw_one_chain(rng).streamed(k % 2 == 0);
     drawn.more = fmt::format("simulate: {{ flops: {} MFLOP/s }}\nnetwork: {{ latency: {} us }}\n",
-                             1 + rng.below(5),
-                             rng.below(2000));
+                             1 + rng.below(5), rng.below(2000));
     const Assembly fleet = drawn.assembly();
     const TimedChain chain = timed(fleet);
     const auto rounds = static_cast<std::uint32_t>(3 + rng.below(30));
     const double expected = time_stream(chain.stages, chain.hops, rounds).gradient;
-    EXPECT_NEAR(
-        simulated_seconds(fleet, rounds), expected, 1e-6 * expected + rounds * whole_nanoseconds)
+    EXPECT_NEAR(simulated_seconds(fleet, rounds), expected,
+                1e-6 * expected + rounds * whole_nanoseconds)
         << drawn.text() << k;
   }
 }

@@ -34,12 +34,7 @@ struct UnlikeFleet {
         "data: {{ kind: blobs, features: 16, classes: 4, train: 200, test: 40 }}\n"
         "model: {{ kind: mlp, hidden: [{}] }}\nsimulate: {{ flops: 0.1 GFLOP/s }}\n"
         "network: {{ latency: {}, bandwidth: {} }}\n{}",
-        fmt::join(machines, ", "),
-        method,
-        batch,
-        fmt::join(hidden, ", "),
-        latency,
-        network,
+        fmt::join(machines, ", "), method, batch, fmt::join(hidden, ", "), latency, network,
         parallel);
   }
 
@@ -70,9 +65,7 @@ inline StrategyCosts costs_of(const Assembly& fleet) {
 inline std::string parallel_of(const ParallelProposal& p) {
   return fmt::format(
       "parallel: {{ stages: [{}], place: [{}], microbatches: {}, ahead: {}{}{} }}\n",
-      fmt::join(p.stages, ", "),
-      fmt::join(p.place, ", "),
-      p.microbatches,
+      fmt::join(p.stages, ", "), fmt::join(p.place, ", "), p.microbatches,
       p.ahead == ParallelSpec::all ? "all" : fmt::format("{}", p.ahead),
       p.copies.empty() ? "" : fmt::format(", copies: [{}]", fmt::join(p.copies, ", ")),
       p.tensor == 1 ? "" : fmt::format(", tensor: {}", p.tensor));

@@ -11,10 +11,8 @@ namespace {
 
 /// Returns the text that reproduces each violation.
 std::string told(const Violation& violation) {
-  std::string text = fmt::format("fleet {}: {}\n{}",
-                                 violation.fleet,
-                                 command_of(violation.run, "FILE"),
-                                 fleet_text(violation.run.keys));
+  std::string text = fmt::format("fleet {}: {}\n{}", violation.fleet,
+                                 command_of(violation.run, "FILE"), fleet_text(violation.run.keys));
   for (const std::string& each : violation.texts) text += each + "\n";
   return text;
 }

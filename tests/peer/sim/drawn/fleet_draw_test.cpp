@@ -75,20 +75,11 @@ TEST_F(Variety, HasEveryCodecAndOptionAndKindOfData) {
       EXPECT_TRUE(values_.contains("algorithm." + std::string(option.name))) << option.name;
   EXPECT_EQ(values_["data.kind"].size(), 4U);
   EXPECT_EQ(values_["data.partition.kind"].size(), 2U);
-  for (const char* path : {"train.local_steps",
-                           "checkpoint.every",
-                           "launch.restart",
-                           "faults.ledger",
-                           "network.jitter",
-                           "hosts.a.address",
-                           "data.servers",
-                           "parallel.microbatches",
-                           "parallel.schedule",
-                           "parallel.vertical_sync",
-                           "parallel.copies",
-                           "parallel.tensor",
-                           "train.optimizer.accumulate",
-                           "robust.clip"})
+  for (const char* path :
+       {"train.local_steps", "checkpoint.every", "launch.restart", "faults.ledger",
+        "network.jitter", "hosts.a.address", "data.servers", "parallel.microbatches",
+        "parallel.schedule", "parallel.vertical_sync", "parallel.copies", "parallel.tensor",
+        "train.optimizer.accumulate", "robust.clip"})
     EXPECT_TRUE(values_.contains(path)) << path;
   EXPECT_TRUE(values_["topology.weights"].contains("shares"));
 }

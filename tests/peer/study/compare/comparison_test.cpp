@@ -284,8 +284,7 @@ std::vector<StoredRun> many() {
       e.states = ActivitySeconds{2 * e.seconds, e.seconds, 0, 0, e.seconds, 0, 0, 0};
   runs.push_back(run_of({{"algorithm.kind", "a-method-with-a-name-that-is-longer-than-any-field"},
                          {"network.latency", "1 ms"}},
-                        1,
-                        1));
+                        1, 1));
   runs.push_back(runs.front());
   runs.back().path = runs.back().shown = "runs/again";
   return runs;
@@ -294,8 +293,7 @@ std::vector<StoredRun> many() {
 TEST(Comparison, FitsTheScreenInEveryForm) {
   const std::vector<StoredRun> runs = many();
   const std::vector<Measure> columns{Measure::cpu, Measure::accuracy, Measure::loss};
-  for (const auto& options : {half,
-                              CompareOptions{.target = half.target, .by = {"network"}},
+  for (const auto& options : {half, CompareOptions{.target = half.target, .by = {"network"}},
                               CompareOptions{.target = {}, .by = {}},
                               CompareOptions{.target = {}, .by = {"network.latency"}}}) {
     const std::string text = comparison_text(compare_runs(runs, options), columns);

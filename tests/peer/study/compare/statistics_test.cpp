@@ -100,8 +100,8 @@ TEST(Statistics, WhereNobodyIsBeforeFewAreSaidToBe) {
       for (std::uint64_t seed = 0; seed < n; ++seed) {
         const double hard = std::exp(0.5 * rng.normal());
         for (const char* method : {"a", "b", "c", "d"})
-          runs.push_back(run_of(
-              {{"topology.kind", method}}, seed, hard * std::exp(0.1 * rng.normal()), 20, 10));
+          runs.push_back(run_of({{"topology.kind", method}}, seed,
+                                hard * std::exp(0.1 * rng.normal()), 20, 10));
       }
       const RunTable table = group_runs(runs);
       std::vector<Contender> section;

@@ -27,33 +27,16 @@ TEST(Target, IsReadAsItIsWritten) {
       .figure = Figure::loss, .whose = Whose::local, .value = -475, .as_return = true};
   EXPECT_EQ(parse_target("return.local=475"), returned);
   EXPECT_EQ(parse_target("return=-100 for 2").value, 100);
-  for (const char* wrong : {"",
-                            "accuracy=0.9 for",
-                            "accuracy=0.9 for x",
-                            "accuracy=0.9 for 0",
-                            "accuracy=0.9 for 1001",
-                            "accuracy",
-                            "accuracy=",
-                            "accuracy=x",
-                            "accuracy=1.5",
-                            "accuracy=0",
-                            "speed=3",
-                            "loss=nan",
-                            "loss=1e999",
-                            "loss=1 2",
-                            "return",
-                            "return=x",
-                            "return.worst=4"})
+  for (const char* wrong :
+       {"", "accuracy=0.9 for", "accuracy=0.9 for x", "accuracy=0.9 for 0", "accuracy=0.9 for 1001",
+        "accuracy", "accuracy=", "accuracy=x", "accuracy=1.5", "accuracy=0", "speed=3", "loss=nan",
+        "loss=1e999", "loss=1 2", "return", "return=x", "return.worst=4"})
     EXPECT_THROW(parse_target(wrong), std::invalid_argument) << wrong;
 }
 
 TEST(Target, IsWrittenAsItIsRead) {
-  for (const char* text : {"accuracy=0.88",
-                           "accuracy.worst=0.5 for 2",
-                           "loss=-2",
-                           "loss.local=0.3 for 7",
-                           "return=475",
-                           "return.local=-110 for 3"})
+  for (const char* text : {"accuracy=0.88", "accuracy.worst=0.5 for 2", "loss=-2",
+                           "loss.local=0.3 for 7", "return=475", "return.local=-110 for 3"})
     EXPECT_EQ(target_argument(parse_target(text)), text);
 }
 

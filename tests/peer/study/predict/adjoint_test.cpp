@@ -61,8 +61,7 @@ TEST(Adjoint, HasAConstantProductWithTheGradient) {
       const std::array<double, 2> points{nodes[first].time, nodes[40].time};
       const AdjointPass::Backward back = pass.back_from(40 - first, points);
       EXPECT_EQ(back.at_end, bowl.gradient(nodes[40].x));
-      EXPECT_NEAR(dot(back.at_start, bowl.gradient(nodes[first].x)),
-                  dot(back.at_end, back.at_end),
+      EXPECT_NEAR(dot(back.at_start, bowl.gradient(nodes[first].x)), dot(back.at_end, back.at_end),
                   0.02 * dot(back.at_end, back.at_end))
           << first;
     }

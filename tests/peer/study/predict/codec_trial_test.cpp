@@ -52,8 +52,8 @@ double apart(Fleet fleet) {
   fleet.evaluate_every = 600;
   const Assembly assembly(std::move(fleet));
   double consensus = 0;
-  Observer observer(
-      9, assembly.evaluator(), [&](const FleetRecord& r) { consensus = r.consensus / 300; });
+  Observer observer(9, assembly.evaluator(),
+                    [&](const FleetRecord& r) { consensus = r.consensus / 300; });
   simulate(assembly, observer, {});
   return consensus;
 }

@@ -85,12 +85,9 @@ TEST(Expectation, OfMomentumAndLocalStepsFollowsTheFleetsOwnMinima) {
 
 /// Schedules with random draws, compared round by round with the runtime.
 TEST(Expectation, FollowsASchedule) {
-  for (const char* schedule : {"one-peer-exponential",
-                               "random-matching:seed=5",
-                               "base:k=1",
-                               "od-equi-dyn:eta=0.5",
-                               "ou-equi-dyn:eta=0.7",
-                               "matcha:budget=0.5,graph=ring"}) {
+  for (const char* schedule :
+       {"one-peer-exponential", "random-matching:seed=5", "base:k=1", "od-equi-dyn:eta=0.5",
+        "ou-equi-dyn:eta=0.7", "matcha:budget=0.5,graph=ring"}) {
     for (const char* order : {"lian", "atc", "cta"}) {
       SCOPED_TRACE(std::string(schedule) + " " + order);
       Fleet fleet = fleet_of(order, 3, 17);

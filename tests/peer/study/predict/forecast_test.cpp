@@ -16,12 +16,9 @@ namespace gv {
 namespace {
 
 /// One schedule of each kind.
-constexpr std::array schedules{"one-peer-exponential",
-                               "random-matching",
-                               "base:k=1",
-                               "od-equi-dyn",
-                               "ou-equi-dyn",
-                               "matcha:budget=0.5,graph=torus:4x4"};
+constexpr std::array schedules{
+    "one-peer-exponential", "random-matching", "base:k=1",
+    "od-equi-dyn",          "ou-equi-dyn",     "matcha:budget=0.5,graph=torus:4x4"};
 
 /// 16 peers with alternating curvatures 1 and 0.5, far from the optimum.
 Fleet fleet_of(const char* topology, const char* order = "lian") {
@@ -43,8 +40,8 @@ TEST(QuadraticProblem, CountsRepeatedCurvatures) {
   const Stationary expected = predict(modes, all).value();
   EXPECT_NEAR(problem.settled(modes)->consensus.value, expected.consensus.value, 1e-12);
   EXPECT_NEAR(problem.settled(modes)->excess_local.value, expected.excess_local.value, 1e-12);
-  EXPECT_NEAR(
-      problem.after(modes, 0)->excess_mean.value, 0.5 * (3 * 1 + 2 * 0.5) * (9 + 0.25 / 16), 1e-12);
+  EXPECT_NEAR(problem.after(modes, 0)->excess_mean.value, 0.5 * (3 * 1 + 2 * 0.5) * (9 + 0.25 / 16),
+              1e-12);
   EXPECT_EQ(problem.curvature(), 1);
 }
 
@@ -148,8 +145,7 @@ TEST(Forecast, ChoosesTheFirstAtTheTarget) {
   EXPECT_EQ(f.choice->bytes_per_round, 4e5) << f.choice->topology;
   for (const Forecast& other : f.others) {
     EXPECT_NEAR(other.seconds_to_target().value(),
-                other.seconds_per_round.value() * other.rounds_to_target.value(),
-                1e-9);
+                other.seconds_per_round.value() * other.rounds_to_target.value(), 1e-9);
     EXPECT_LE(f.choice->seconds_to_target().value(), other.seconds_to_target().value());
   }
   const Forecast& sums = f.all_reduce.value();

@@ -118,10 +118,7 @@ TEST(NetworkModel, SimulatedSecondsInACodec) {
 /// Graphs that change with the round: each peer waits for its senders of the round. Random graphs
 /// use the very rounds of the model.
 TEST(NetworkModel, SimulatedSecondsOfSchedules) {
-  for (const char* schedule : {"one-peer-exponential",
-                               "random-matching",
-                               "base:k=2",
-                               "od-equi-dyn",
+  for (const char* schedule : {"one-peer-exponential", "random-matching", "base:k=2", "od-equi-dyn",
                                "matcha:budget=0.5,graph=torus:3x4"}) {
     for (const char* order : {"lian", "atc"}) {
       SCOPED_TRACE(testing::Message() << schedule << " " << order);
@@ -224,8 +221,7 @@ TEST(NetworkModel, KnowsWhatARoundOfEveryMethodCosts) {
     fleet.network.bandwidth = 1e6;
     const RoundPrediction predicted = predict_round(Assembly(fleet));
     EXPECT_GT(predicted.seconds_per_round, 0);
-    EXPECT_NEAR(predicted.compute_seconds + predicted.network_seconds,
-                predicted.seconds_per_round,
+    EXPECT_NEAR(predicted.compute_seconds + predicted.network_seconds, predicted.seconds_per_round,
                 1e-9 + 1e-6 * predicted.seconds_per_round);
     const bool talks = row->mixes || row->links != nullptr;
     EXPECT_EQ(predicted.bytes_per_round > 0, talks);

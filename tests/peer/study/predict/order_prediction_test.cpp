@@ -156,21 +156,10 @@ TEST_P(OrderPrediction, IsWithinFivePercentOfTheMethod) {
 const std::vector<const char*> graphs{
     "ring", "torus:3x4", "star", "binary-tree", "erdos-renyi:p=0.4,seed=3", "small-world:seed=2"};
 
-const std::vector<const char*> orders{"lian",
-                                      "atc",
-                                      "cta",
-                                      "d2",
-                                      "gradient-tracking",
-                                      "aug-dgm",
-                                      "momentum-tracking",
-                                      "extra",
-                                      "nids",
-                                      "led",
-                                      "k-gt",
-                                      "decentlam",
-                                      "gut",
-                                      "beer",
-                                      "motef"};
+const std::vector<const char*> orders{
+    "lian",  "atc",  "cta", "d2",   "gradient-tracking", "aug-dgm", "momentum-tracking",
+    "extra", "nids", "led", "k-gt", "decentlam",         "gut",     "beer",
+    "motef"};
 
 std::string name_of_case(const ::testing::TestParamInfo<Case>& info) {
   const auto& [order, graph, part] = info.param;
@@ -279,11 +268,11 @@ TEST_P(EndsOfStability, AreWhereTheMethodDiverges) {
   const MixingMatrix w = mixing_matrix(weights, build(parse_topology(topology), n));
   const RateWindow window = stable_rates(modes_of(w), f).windows.at(0);
   const double inside = (std::max(window.low, 0.2 * window.high) + window.high) / 2;
-  EXPECT_NEAR(
-      measured_edge(f, topology, weights, inside, 1.3 * window.high) / window.high, 1, 0.02);
+  EXPECT_NEAR(measured_edge(f, topology, weights, inside, 1.3 * window.high) / window.high, 1,
+              0.02);
   if (window.low > 0) {
-    EXPECT_NEAR(
-        measured_edge(f, topology, weights, inside, 0.7 * window.low) / window.low, 1, 0.02);
+    EXPECT_NEAR(measured_edge(f, topology, weights, inside, 0.7 * window.low) / window.low, 1,
+                0.02);
   }
 }
 

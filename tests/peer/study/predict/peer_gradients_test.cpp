@@ -47,8 +47,8 @@ TEST(PeerGradients, AGradientOfManySamplesIsThatOfItsParts) {
   const std::vector<float> x(in_parts->size(), 0.1F);
   std::vector<float> a(x.size());
   std::vector<float> b(x.size());
-  EXPECT_NEAR(
-      gradient_in_parts(*in_parts, x, 1001, a), at_once->value_and_gradient(x, 1001, b), 1e-6);
+  EXPECT_NEAR(gradient_in_parts(*in_parts, x, 1001, a), at_once->value_and_gradient(x, 1001, b),
+              1e-6);
   for (std::size_t k = 0; k < x.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << k;
   EXPECT_EQ(gradient_in_parts(*in_parts, x, 200, a), at_once->value_and_gradient(x, 200, b));
   EXPECT_EQ(a, b) << "as many samples are behind both, and so few are taken at once";

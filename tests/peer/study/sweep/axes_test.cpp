@@ -28,10 +28,8 @@ TEST_F(Axes, PatchesAreLeavesOrWholeKinds) {
       "  m: { x: { algorithm: { kind: all-reduce, order: driver }, network: { latency: 5 ms, "
       "bandwidth: 10 Mbit }, x-note: { why: \"a: b\" } } }\n");
   EXPECT_EQ(arguments_of(p.cells[0].sets),
-            (Words{"algorithm={kind: all-reduce, order: driver}",
-                   "network.latency=5 ms",
-                   "network.bandwidth=10 Mbit",
-                   "x-note.why=\"a: b\""}));
+            (Words{"algorithm={kind: all-reduce, order: driver}", "network.latency=5 ms",
+                   "network.bandwidth=10 Mbit", "x-note.why=\"a: b\""}));
 }
 
 TEST_F(Axes, APatchMeansWhatItSays) {

@@ -107,8 +107,8 @@ TEST(Points, AGridTriesEachCombinationOnce) {
         << trials;
   }
   for (const std::size_t trials : {6, 7, 24}) {
-    const std::vector<TuningKnob> knobs{
-        words({"a", "b"}), range(TuningKnob::Scale::log, 0.01, 1), words({"8", "16", "32"})};
+    const std::vector<TuningKnob> knobs{words({"a", "b"}), range(TuningKnob::Scale::log, 0.01, 1),
+                                        words({"8", "16", "32"})};
     std::set<std::string> once;
     const auto points = points_of(spec(trials, "grid", knobs), knobs);
     for (const TuningPoint& point : points)

@@ -34,9 +34,8 @@ TEST(SlurmScript, StartsTheSweepWithItsVeryWords) {
   std::ifstream told(odd + "/told");
   std::vector<std::string> lines;
   for (std::string line; std::getline(told, line);) lines.push_back(line);
-  EXPECT_EQ(lines,
-            (std::vector<std::string>{
-                odd, "sweep", odd + "/sweep.yaml", "--workers", "2", "--only", "method=a b"}));
+  EXPECT_EQ(lines, (std::vector<std::string>{odd, "sweep", odd + "/sweep.yaml", "--workers", "2",
+                                             "--only", "method=a b"}));
   EXPECT_NE(script.find("#SBATCH --array=1-16\n"), std::string::npos);
   EXPECT_NE(script.find("#SBATCH --job-name=my-sweep--SBATCH---evil\n"), std::string::npos);
 }

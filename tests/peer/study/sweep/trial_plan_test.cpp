@@ -82,9 +82,8 @@ TEST_F(TrialPlan, WhatIsTunedOnlySomewhereMakesNoTrialsElsewhere) {
   EXPECT_TRUE(p.families[0].brackets.empty());
   EXPECT_EQ(p.families[1].brackets[0].points.size(), 3U);
   const auto sets = p.sets_of(1, p.families[1].brackets[0].points[1], 5);
-  EXPECT_EQ(sets,
-            (std::vector<std::string>{
-                "algorithm={kind: easgd, alpha: 0.1}", "algorithm.alpha=0.15", "seed=5"}));
+  EXPECT_EQ(sets, (std::vector<std::string>{"algorithm={kind: easgd, alpha: 0.1}",
+                                            "algorithm.alpha=0.15", "seed=5"}));
 }
 
 /// All values of each list and no other trial, in families with different knobs.

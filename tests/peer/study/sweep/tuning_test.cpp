@@ -51,10 +51,8 @@ TEST(Tuning, ARowOfEvaluationsCountsFromItsFirst) {
 }
 
 TEST(Tuning, WhoMissesRanksBehindAndWhoDivergesLast) {
-  const std::vector<TrialScore> scores{score({{10, "0.6"}}),
-                                       score({{10, "0.6"}, {20, "null"}}),
-                                       score({{10, "0.7"}}),
-                                       score({{10, "0.5"}, {20, "0.9"}}),
+  const std::vector<TrialScore> scores{score({{10, "0.6"}}), score({{10, "0.6"}, {20, "null"}}),
+                                       score({{10, "0.7"}}), score({{10, "0.5"}, {20, "0.9"}}),
                                        score({{10, "0.81"}})};
   EXPECT_EQ(ranking(scores), (std::vector<std::size_t>{4, 3, 2, 0, 1}));
 }

@@ -128,10 +128,9 @@ std::vector<std::byte> laden(std::vector<std::byte> bytes, std::size_t payload_b
 }
 
 TEST(FrameReader, OnlyMessagesThatHaveOneCarryAPayload) {
-  for (const std::vector<std::byte>& bare : {encode(Heartbeat{}),
-                                             encode(Refusal{"no"}),
-                                             message_bytes(Kind::fetch, 0),
-                                             message_bytes(Kind::goodbye, 0)}) {
+  for (const std::vector<std::byte>& bare :
+       {encode(Heartbeat{}), encode(Refusal{"no"}), message_bytes(Kind::fetch, 0),
+        message_bytes(Kind::goodbye, 0)}) {
     Reading reading({true, every_kind, 1'000});
     reading.feed(laden(bare, 400), 10'000);
     EXPECT_NE(reading.wrong.find("a payload on a"), std::string::npos) << reading.wrong;

@@ -106,13 +106,13 @@ TEST(Frame, EveryTruncationIsRefused) {
 }
 
 TEST(Frame, EveryFlippedBitIsRefused) {
-  for (const auto& frame : {whole_frame({.from = 7,
-                           .kind = Kind::contribution,
-                           .number = 5,
-                           .part = 1,
-                           .payload = payload(24)}),
-                            encode(Hello{"abc", "def", 3, 99, 8, 0, 0, 0}),
-                            encode(Refusal{"why"})}) {
+  for (const auto& frame :
+       {whole_frame({.from = 7,
+       .kind = Kind::contribution,
+       .number = 5,
+       .part = 1,
+       .payload = payload(24)}),
+        encode(Hello{"abc", "def", 3, 99, 8, 0, 0, 0}), encode(Refusal{"why"})}) {
     for (std::size_t bit = 0; bit < frame.size() * 8; ++bit) {
       std::vector<std::byte> damaged = frame;
       damaged[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);

@@ -34,12 +34,8 @@ class MemoryLinkNet : public LinkNet {
   }
   Seen seen(PeerId id) override {
     const MemoryNet::Process& process = net_.process(id);
-    return {process.begun,
-            process.left,
-            process.failure,
-            process.user.taken,
-            bytes_[id],
-            process.user.told};
+    return {process.begun,      process.left, process.failure,
+            process.user.taken, bytes_[id],   process.user.told};
   }
   bool until(const std::function<bool()>& so) override { return net_.until(so); }
 

@@ -34,9 +34,8 @@ class SimLinkNet : public LinkNet {
     process.user.on_message = [&process](const Message& m) {
       process.bytes += m.payload ? m.payload->size() : 0;
     };
-    network_->born({id, processes_.life(id)}, std::move(settings), process.user, [&process] {
-      process.begun = true;
-    });
+    network_->born({id, processes_.life(id)}, std::move(settings), process.user,
+                   [&process] { process.begun = true; });
   }
   void send(PeerId from, Round number, std::size_t bytes) override {
     network_->send(from, 1 - from, message_of(from, Kind::contribution, number, bytes));
@@ -57,12 +56,8 @@ class SimLinkNet : public LinkNet {
   void cut(Time length) override { network_->cut(0, 1, length); }
   Seen seen(PeerId id) override {
     const Process& process = *present_[id];
-    return {process.begun,
-            !network_->lingers(id),
-            failures_[id],
-            process.user.taken,
-            process.bytes,
-            process.user.told};
+    return {process.begun,      !network_->lingers(id), failures_[id],
+            process.user.taken, process.bytes,          process.user.told};
   }
   bool until(const std::function<bool()>& so) override {
     const Time last = shared_.queue.now() + std::chrono::minutes(1);

@@ -69,9 +69,7 @@ struct Vector {
 
 // RFC 9382, Appendix B: SPAKE2-P256-SHA256-HKDF-HMAC.
 const std::vector<Vector> rfc_vectors{
-    {"server",
-     "client",
-     "2ee57912099d31560b3a44b1184b9b4866e904c49d12ac5042c97dca461b1a5f",
+    {"server", "client", "2ee57912099d31560b3a44b1184b9b4866e904c49d12ac5042c97dca461b1a5f",
      "43dd0fd7215bdcb482879fca3220c6a968e66d70b1356cac18bb26c84a78d729",
      "dcb60106f276b02606d8ef0a328c02e4b629f84f89786af5befb0bc75b6e66be",
      "04a56fa807caaa53a4d28dbb9853b9815c61a411118a6fe516a8798434751470f9"
@@ -80,9 +78,7 @@ const std::vector<Vector> rfc_vectors{
      "9857ccbc522686c83d1852abfa8ed6e4a1155cf8f1543ceca528afb591a1e0b7",
      "58ad4aa88e0b60d5061eb6b5dd93e80d9c4f00d127c65b3b35b1b5281fee38f0",
      "d3e2e547f1ae04f2dbdbf0fc4b79f8ecff2dff314b5d32fe9fcef2fb26dc459b"},
-    {"",
-     "client",
-     "0548d8729f730589e579b0475a582c1608138ddf7054b73b5381c7e883e2efae",
+    {"", "client", "0548d8729f730589e579b0475a582c1608138ddf7054b73b5381c7e883e2efae",
      "403abbe3b1b4b9ba17e3032849759d723939a27a27b9d921c500edde18ed654b",
      "903023b6598908936ea7c929bd761af6039577a9c3f9581064187c3049d87065",
      "04a897b769e681c62ac1c2357319a3d363f610839c4477720d24cbe32f5fd85f44"
@@ -91,9 +87,7 @@ const std::vector<Vector> rfc_vectors{
      "881a8c82327687d0501862970c64565560cb5671f696048050ca66ca5f8cc7fc",
      "47d29e6666af1b7dd450d571233085d7a9866e4d49d2645e2df975489521232b",
      "3313c5cefc361d27fb16847a91c2a73b766ffa90a4839122a9b70a2f6bd1d6df"},
-    {"server",
-     "",
-     "626e0cdc7b14c9db3e52a0b1b3a768c98e37852d5db30febe0497b14eae8c254",
+    {"server", "", "626e0cdc7b14c9db3e52a0b1b3a768c98e37852d5db30febe0497b14eae8c254",
      "07adb3db6bc623d3399726bfdbfd3d15a58ea776ab8a308b00392621291f9633",
      "b6a4fc8dbb629d4ba51d6f91ed1532cf87adec98f25dd153a75accafafedec16",
      "04f88fb71c99bfffaea370966b7eb99cd4be0ff1a7d335caac4211c4afd855e2e1"
@@ -102,9 +96,7 @@ const std::vector<Vector> rfc_vectors{
      "cca177f8eb362a6e83e7d5e729c0732e1b528879c086f39ba0f31a9661bd34db",
      "bc9f9bbe99f26d0b2260e6456e05a86196a3307ec6663a18bf6ac825736533b2",
      "c2370e1bf813b086dff0d834e74425a06e6390f48f5411900276dcccc5a297ec"},
-    {"",
-     "",
-     "7bf46c454b4c1b25799527d896508afd5fc62ef4ec59db1efb49113063d70cca",
+    {"", "", "7bf46c454b4c1b25799527d896508afd5fc62ef4ec59db1efb49113063d70cca",
      "8cef65df64bb2d0f83540c53632de911b5b24b3eab6cc74a97609fd659e95473",
      "d7a66f64074a84652d8d623a92e20c9675c61cb5b4f6a0063e4648a2fdc02d53",
      "04a65b367a3f613cf9f0654b1b28a1e3a8a40387956c8ba6063e8658563890f46c"
@@ -183,12 +175,9 @@ TEST(Spake2, HasTheIdentitiesOfTheProgram) {
   const std::string one = std::string(31, '\0') + '\1';
   for (const bool right : {true, false}) {
     Spake2 a(Side::joins, secret, channel);
-    Spake2 b = Spake2Vectors::make(Side::lobby,
-                                   "grapevine join",
-                                   right ? "grapevine lobby" : "grapevine lobbz",
-                                   secret,
-                                   one,
-                                   channel);
+    Spake2 b =
+        Spake2Vectors::make(Side::lobby, "grapevine join",
+                            right ? "grapevine lobby" : "grapevine lobbz", secret, one, channel);
     EXPECT_EQ(agree(a, b), right);
   }
 }
@@ -272,8 +261,8 @@ TEST(Spake2, RefusesASecondSpellingOfAPoint) {
 /// A share that is the mask alone makes the shared point the identity, whatever our scalar is.
 TEST(Spake2, RefusesASharedIdentity) {
   const Secret secret = secret_of(7);
-  const Spake2 mask = Spake2Vectors::make(
-      Side::lobby, "grapevine join", "grapevine lobby", secret, std::string(32, '\0'), channel);
+  const Spake2 mask = Spake2Vectors::make(Side::lobby, "grapevine join", "grapevine lobby", secret,
+                                          std::string(32, '\0'), channel);
   EXPECT_FALSE(Spake2(Side::joins, secret, channel).take(mask.share()));
   EXPECT_TRUE(Spake2(Side::joins, secret_of(8), channel).take(mask.share()));
 }

@@ -68,8 +68,8 @@ TEST(Tls, RecordsAreAsFullAsCanBe) {
   TlsPair pair(fleet_keys()[0], fleet_keys()[1]);
   pair.shake();
   const std::string head(64, 'h'), body(16 * 1024 * 4 - 128, 'b'), fill(64, '\0');
-  const std::vector<std::span<const std::byte>> pieces{
-      bytes_of(head), bytes_of(body), bytes_of(fill)};
+  const std::vector<std::span<const std::byte>> pieces{bytes_of(head), bytes_of(body),
+                                                       bytes_of(fill)};
   pair.dials.write(pieces);
   constexpr std::size_t overhead = 5 + 1 + 16;  // RFC 8446, section 5.2
   EXPECT_EQ(pair.dials.take_output({}).size(), 4 * (16 * 1024 + overhead));
@@ -182,9 +182,7 @@ TEST(Tls, AKeyIsReplacedAfterItsRecords) {
   SSL_set_msg_callback(openssl.get(), count_new_keys);
   SSL_set_msg_callback_arg(openssl.get(), &new_keys);
   constexpr std::uint64_t records_of_key = 4;
-  TlsSession ours(std::make_shared<TlsContext>(fleet_keys()[0]),
-                  TlsSession::Role::dials,
-                  anybody,
+  TlsSession ours(std::make_shared<TlsContext>(fleet_keys()[0]), TlsSession::Role::dials, anybody,
                   records_of_key);
   openssl.shake(ours);
   for (int i = 0; i < 12; ++i) {
@@ -301,8 +299,8 @@ TEST(Tls, ARecordedSessionIsWorthNothing) {
   say(pair.dials, "a Hello");
   const std::vector<std::byte> second = pair.dials.take_output({});
   for (int i = 0; i < 1000; ++i) {
-    TlsSession again(
-        std::make_shared<TlsContext>(fleet_keys()[1]), TlsSession::Role::is_dialled, anybody);
+    TlsSession again(std::make_shared<TlsContext>(fleet_keys()[1]), TlsSession::Role::is_dialled,
+                     anybody);
     for (const auto* flight : {&first, &second}) {
       std::ranges::copy(*flight, again.space().begin());
       again.filled(flight->size());
@@ -316,8 +314,8 @@ TEST(Tls, ARecordedSessionIsWorthNothing) {
 
 TEST(Tls, WhatIsNoTlsIsSaidToBeNone) {
   for (const std::string text : {"GVN1 and so on, and so on", "GET / HTTP/1.1\r\n\r\n"}) {
-    TlsSession session(
-        std::make_shared<TlsContext>(fleet_keys()[1]), TlsSession::Role::is_dialled, anybody);
+    TlsSession session(std::make_shared<TlsContext>(fleet_keys()[1]), TlsSession::Role::is_dialled,
+                       anybody);
     std::ranges::copy(bytes_of(text), session.space().begin());
     session.filled(text.size());
     session.shake();
@@ -346,15 +344,14 @@ TEST(Tls, RandomBytesNeverGetIn) {
 TEST(Tls, AnIdentityIsWrittenInOneWay) {
   const TlsIdentity identity{"0123456789abcdef0123456789abcdef", 7};
   EXPECT_EQ(parse_identity(to_string(identity)), identity);
-  for (const char* wrong : {"",
-                            "grapevine:0123456789abcdef0123456789abcdef/",
-                            "grapevine:0123456789abcdef0123456789abcdef/07",
-                            "grapevine:0123456789abcdef0123456789abcdef/+7",
-                            "grapevine:0123456789abcdef0123456789abcdef/7 ",
-                            "grapevine:0123456789abcdef0123456789abcdef/4294967296",
-                            "grapevine:0123456789ABCDEF0123456789abcdef/7",
-                            "grapevine:0123456789abcdef0123456789abcde/7",
-                            "spiffe:0123456789abcdef0123456789abcdef/7"})
+  for (const char* wrong :
+       {"", "grapevine:0123456789abcdef0123456789abcdef/",
+        "grapevine:0123456789abcdef0123456789abcdef/07",
+        "grapevine:0123456789abcdef0123456789abcdef/+7",
+        "grapevine:0123456789abcdef0123456789abcdef/7 ",
+        "grapevine:0123456789abcdef0123456789abcdef/4294967296",
+        "grapevine:0123456789ABCDEF0123456789abcdef/7",
+        "grapevine:0123456789abcdef0123456789abcde/7", "spiffe:0123456789abcdef0123456789abcdef/7"})
     EXPECT_FALSE(parse_identity(wrong)) << wrong;
 }
 

@@ -26,9 +26,7 @@ std::string thrown_by_a_job_of(double flops, Lane lane = Lane::home) {
   try {
     world->run({}, peer, [&] {
       world->offload(
-          lane,
-          flops,
-          [] { throw std::runtime_error("the device is lost"); },
+          lane, flops, [] { throw std::runtime_error("the device is lost"); },
           [&] { done = true; });
     });
   } catch (const ComputeError& e) {

@@ -39,10 +39,8 @@ TEST(NeighborClock, ForgetsTheQuickestMessageAfterTwoWindows) {
 TEST(NeighborClock, AnyStampGivesATimeThatIsNotAfterNow) {
   for (const bool same : {true, false}) {
     NeighborClock clock(same);
-    for (const std::int64_t stamp : {std::numeric_limits<std::int64_t>::min(),
-                                     std::int64_t{-1},
-                                     std::int64_t{0},
-                                     std::numeric_limits<std::int64_t>::max()})
+    for (const std::int64_t stamp : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1},
+                                     std::int64_t{0}, std::numeric_limits<std::int64_t>::max()})
       EXPECT_LE(clock.sent_at(Time{stamp}, seconds(100)), seconds(100));
   }
 }

@@ -148,9 +148,8 @@ TEST_P(ProgramOverTcp, EndsWithTheBitsOfSimulatedBuiltInPeers) {
 
 std::vector<const AlgorithmRow*> rows() {
   std::vector<const AlgorithmRow*> rows;
-  std::ranges::copy_if(synchronous_rows(), std::back_inserter(rows), [](const AlgorithmRow* row) {
-    return row->program.objection.empty();
-  });
+  std::ranges::copy_if(synchronous_rows(), std::back_inserter(rows),
+                       [](const AlgorithmRow* row) { return row->program.objection.empty(); });
   return rows;
 }
 

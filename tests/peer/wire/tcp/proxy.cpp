@@ -56,13 +56,9 @@ asio::awaitable<void> Proxy::accept_loop() {
     if (failed) continue;
     near.set_option(tcp::no_delay(true));
     far.set_option(tcp::no_delay(true));
-    auto pair = std::make_shared<Pair>(Pair{std::move(near),
-                                            std::move(far),
-                                            0,
-                                            draw(harm_.cut_after),
-                                            draw(harm_.flip_after),
-                                            draw(harm_.stall_after),
-                                            draw(harm_.hole_after)});
+    auto pair = std::make_shared<Pair>(Pair{std::move(near), std::move(far), 0,
+                                            draw(harm_.cut_after), draw(harm_.flip_after),
+                                            draw(harm_.stall_after), draw(harm_.hole_after)});
     pairs_.push_back(pair);
     asio::co_spawn(io_, pass(pair, true), asio::detached);
     asio::co_spawn(io_, pass(pair, false), asio::detached);

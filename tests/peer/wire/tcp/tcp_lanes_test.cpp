@@ -50,9 +50,7 @@ TEST_F(TcpLanes, JobsOfALaneAreDoneInTheOrderOfTheCalls) {
     for (const char name : {'a', 'b', 'c', 'd'}) {
       // Short work waits for the long job before it.
       world->offload(
-          Lane::home,
-          name == 'a' ? long_work : 1,
-          [&order, name] { order += name; },
+          Lane::home, name == 'a' ? long_work : 1, [&order, name] { order += name; },
           [&, name] {
             if (name == 'd') world->abandon();
           });

@@ -58,10 +58,10 @@ TEST(Tcp, APeerOfAnotherFleetIsRefusedOnBothSides) {
   other.digest = "another";
   Fleet larger = ours;
   larger.data.quadratic.dimension = 17;
-  for (const auto& [theirs, reason] : {std::pair{other, "another fleet"},
-                                       std::pair{larger, "another model shape"},
-                                       std::pair{quadratic_fleet(3, "complete", "d-psgd", "lian"),
-                                                 "a fleet of 2 peers, ours has 3"}}) {
+  for (const auto& [theirs, reason] :
+       {std::pair{other, "another fleet"}, std::pair{larger, "another model shape"},
+        std::pair{quadratic_fleet(3, "complete", "d-psgd", "lian"),
+                  "a fleet of 2 peers, ours has 3"}}) {
     const auto [dialling, accepting] = meet(ours, theirs);
     EXPECT_NE(dialling.find(reason), std::string::npos) << dialling;
     EXPECT_NE(accepting.find(reason), std::string::npos) << accepting;

@@ -72,14 +72,8 @@ class TlsClient {
   std::string channel() {
     std::string bytes(32, '\0');
     const char* label = "EXPORTER-grapevine-hello";
-    SSL_export_keying_material(ssl_,
-                               reinterpret_cast<unsigned char*>(bytes.data()),
-                               bytes.size(),
-                               label,
-                               std::strlen(label),
-                               nullptr,
-                               0,
-                               0);
+    SSL_export_keying_material(ssl_, reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(),
+                               label, std::strlen(label), nullptr, 0, 0);
     return bytes;
   }
 
