@@ -23,8 +23,8 @@
 #include "peer/launch/lobby/channel.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/seal/peer_keys.h"
-#include "peer/wire/seal/tls_context.h"
 #include "peer/wire/seal/spake2.h"
+#include "peer/wire/seal/tls_context.h"
 #include "peer/wire/tcp/as_result.h"
 #include "peer/wire/tcp/named_socket.h"
 
@@ -165,8 +165,8 @@ class Lobby::Impl {
   asio::awaitable<void> admit_machines(asio::ip::tcp::acceptor& acceptor) {
     while (auto socket = co_await accept_next(acceptor)) {
       if (strangers_ >= most_strangers) continue;  // closes it
-      asio::co_spawn(
-          io_, meet(std::make_shared<LobbyChannel>(std::move(*socket), tls_)), asio::detached);
+      asio::co_spawn(io_, meet(std::make_shared<LobbyChannel>(std::move(*socket), tls_)),
+                     asio::detached);
     }
   }
 
@@ -222,9 +222,7 @@ class Lobby::Impl {
       refusal = fmt::format(
           "this machine has Grapevine {} (wire version {}), the lobby wire version {}: install the "
           "same version on both",
-          offer.facts.version,
-          offer.facts.wire,
-          wire::version);
+          offer.facts.version, offer.facts.wire, wire::version);
     const std::string token = json_text(message, "token");
     const std::string name = refusal.empty() ? free_name(offer.name, token) : "";
     if (refusal.empty() && name.empty()) refusal = "the lobby is full: it has 64 machines";
