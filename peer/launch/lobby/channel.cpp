@@ -280,7 +280,10 @@ asio::awaitable<Proof> prove_to_lobby(LobbyChannel& channel, const Secret& stret
   if (!spake.take(bytes_in(answer, "share"))) co_return "the lobby breaks the protocol of the code";
   co_await channel.send(message("proof", hex(spake.proof())));
   const JsonValue last = co_await channel.receive();
-  if (const std::string refusal = refusal_in(last); !refusal.empty()) co_return refusal;
+  if (const std::string refusal = refusal_in(last); refusal == wrong_code)
+    co_return "wrong code; if it is right, another machine is between this one and the lobby";
+  else if (!refusal.empty())
+    co_return refusal;
   if (!spake.fits(bytes_in(last, "proof")))
     co_return "the other end does not know the code, and is not the lobby that you mean";
   co_return "";
