@@ -88,6 +88,7 @@ std::string terms(const Offer& offer, const JoinArguments& arguments) {
               : fmt::format("  use its memory ({})\n",
                             bytes_text(static_cast<double>(offer.memory_bytes)));
   text += fmt::format("  write below {}\n", cache_folder(""));
+  text += "  read data files that its fleet files name, wherever you can read them\n";
   text += offer.program
               ? "  run programs that its fleet files name, with all your rights (--no-program "
                 "forbids it)\n"

@@ -28,6 +28,7 @@ using Length = std::array<unsigned char, 4>;
 constexpr auto between_pings = std::chrono::seconds(2);
 constexpr std::size_t most_waiting_bytes = std::size_t{1} << 20;
 constexpr std::size_t relay_bytes = std::size_t{64} << 10;
+constexpr std::size_t most_proof_bytes = 1024;
 constexpr auto farewell_patience = std::chrono::seconds(10);
 
 std::string framed(const std::string& text) {
@@ -89,19 +90,29 @@ Json message(const char* key, const std::string& text) {
 Proof judged(const Spake2& spake,
              const std::string& proof,
              const std::string& address,
-             JoinAttempts& attempts) {
+             JoinAttempts* attempts) {
+  if (attempts == nullptr) return spake.fits(proof) ? "" : "this is not the lobby that it was in";
   const std::string source = attempt_source(address);
   const Time now =
       std::chrono::duration_cast<Time>(std::chrono::steady_clock::now().time_since_epoch());
-  if (const std::optional<Time> wait = attempts.wait(source, now))
+  if (const std::optional<Time> wait = attempts->wait(source, now))
     return fmt::format("too many wrong codes; the next try is in {:.0f} s",
                        std::ceil(std::chrono::duration<double>(*wait).count()));
   if (!spake.fits(proof)) {
-    attempts.failed(source, now);
-    return "wrong code";
+    attempts->failed(source, now);
+    return std::string(wrong_code);
   }
-  attempts.succeeded(source);
+  attempts->succeeded(source);
   return "";
+}
+
+/// Returns the other end's numeric address, "" if it has hung up already.
+std::string address_of(const asio::ip::tcp::socket::lowest_layer_type& socket) {
+  asio::error_code error;
+  const asio::ip::address address = socket.remote_endpoint(error).address();
+  if (error) return "";
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
 }
 
 asio::ssl::context tls13() {
@@ -116,7 +127,8 @@ asio::ssl::context tls13() {
 LobbyChannel::LobbyChannel(asio::ip::tcp::socket socket, asio::ssl::context& context)
     : stream_(std::move(socket), context),
       deadline_(stream_.get_executor()),
-      wake_(stream_.get_executor()) {
+      wake_(stream_.get_executor()),
+      address_(address_of(stream_.lowest_layer())) {
   asio::error_code ignored;
   stream_.lowest_layer().set_option(asio::ip::tcp::no_delay(true), ignored);
 }
@@ -141,11 +153,11 @@ asio::awaitable<void> LobbyChannel::shake(asio::ssl::stream_base::handshake_type
   co_await stream_.async_handshake(side, asio::use_awaitable);
 }
 
-asio::awaitable<JsonValue> LobbyChannel::receive() {
+asio::awaitable<JsonValue> LobbyChannel::receive(std::size_t most_bytes) {
   Length length{};
   co_await asio::async_read(stream_, asio::buffer(length), asio::use_awaitable);
-  if (length_of(length) > most_message_bytes)
-    throw std::runtime_error("a message of more than 64 KiB");
+  if (length_of(length) > most_bytes)
+    throw std::runtime_error(fmt::format("a message of more than {} bytes", most_bytes));
   std::string text(length_of(length), '\0');
   co_await asio::async_read(stream_, asio::buffer(text), asio::use_awaitable);
   co_return parse_json(text, "a message of a lobby");
@@ -244,15 +256,6 @@ std::string LobbyChannel::certificate_digest() {
   return digest;
 }
 
-std::string LobbyChannel::address() const {
-  asio::error_code error;
-  const auto end = stream_.lowest_layer().remote_endpoint(error);
-  if (error) return "";
-  const asio::ip::address address = end.address();
-  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
-  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
-}
-
 asio::ssl::context lobby_context() {
   asio::ssl::context context = tls13();
   const PeerKeys keys = make_keys(1).front();
@@ -277,7 +280,10 @@ asio::awaitable<Proof> prove_to_lobby(LobbyChannel& channel, const Secret& stret
   if (!spake.take(bytes_in(answer, "share"))) co_return "the lobby breaks the protocol of the code";
   co_await channel.send(message("proof", hex(spake.proof())));
   const JsonValue last = co_await channel.receive();
-  if (const std::string refusal = refusal_in(last); !refusal.empty()) co_return refusal;
+  if (const std::string refusal = refusal_in(last); refusal == wrong_code)
+    co_return "wrong code; if it is right, another machine is between this one and the lobby";
+  else if (!refusal.empty())
+    co_return refusal;
   if (!spake.fits(bytes_in(last, "proof")))
     co_return "the other end does not know the code, and is not the lobby that you mean";
   co_return "";
@@ -286,11 +292,11 @@ asio::awaitable<Proof> prove_to_lobby(LobbyChannel& channel, const Secret& stret
 asio::awaitable<Proof> prove_to_member(LobbyChannel& channel,
                                        const Secret& stretched,
                                        const JsonValue& first,
-                                       JoinAttempts& attempts) {
+                                       JoinAttempts* attempts) {
   Spake2 spake(Spake2::Side::lobby, stretched, channel.exporter());
   if (!spake.take(bytes_in(first, "share"))) co_return "breaks the protocol of the code";
   co_await channel.send(message("share", hex(spake.share())));
-  const JsonValue answer = co_await channel.receive();
+  const JsonValue answer = co_await channel.receive(most_proof_bytes);
   const Proof outcome = judged(spake, bytes_in(answer, "proof"), channel.address(), attempts);
   if (!outcome.empty()) {
     co_await channel.send(message("error", outcome));

@@ -40,7 +40,7 @@ class LobbyChannel : public std::enable_shared_from_this<LobbyChannel> {
   /// Closes the connection unless the deadline is moved before `time` is over.
   void allow(std::chrono::steady_clock::duration time);
   asio::awaitable<void> shake(asio::ssl::stream_base::handshake_type side);
-  asio::awaitable<JsonValue> receive();
+  asio::awaitable<JsonValue> receive(std::size_t most_bytes = most_message_bytes);
   /// Sends one message; one at a time.
   asio::awaitable<void> send(const Json& message);
 
@@ -57,8 +57,8 @@ class LobbyChannel : public std::enable_shared_from_this<LobbyChannel> {
   std::string exporter();
   /// Returns the SHA-256 of the other end's certificate, "" if it showed none.
   std::string certificate_digest();
-  /// Returns the other end's numeric address.
-  std::string address() const;
+  /// Returns the other end's numeric address, also after the connection has ended.
+  const std::string& address() const { return address_; }
 
  private:
   asio::awaitable<void> pass_on(asio::posix::stream_descriptor& in);
@@ -68,6 +68,7 @@ class LobbyChannel : public std::enable_shared_from_this<LobbyChannel> {
 
   asio::ssl::stream<asio::ip::tcp::socket> stream_;
   asio::steady_timer deadline_, wake_;
+  std::string address_;
   std::deque<std::string> waiting_;
   std::size_t waiting_bytes_ = 0;
 };
@@ -83,16 +84,19 @@ inline constexpr std::string_view rejoin_salt = "grapevine lobby again";
 
 /// Outcome of the proof: "" if the other end knows the code, else the reason.
 using Proof = std::string;
+/// Outcome of an attempt that JoinAttempts counts.
+inline constexpr std::string_view wrong_code = "wrong code";
 /// Proves to the lobby that we know the code, and lets it prove the same. `stretched`: see
 /// stretch(); `again`: it is that of a machine that comes back (rejoin_salt). The exchange is bound
 /// to this TLS connection, so a listener in between, who has a TLS connection with each end, cannot
 /// pass it on.
 asio::awaitable<Proof> prove_to_lobby(LobbyChannel& channel, const Secret& stretched, bool again);
 /// The lobby's side; `first` is the other end's first message. Sends the other end a refusal. The
-/// other end proves first, so a guesser learns nothing that is not counted.
+/// other end proves first, so a guesser learns nothing that is not counted. `attempts`: null for a
+/// secret that is too long to guess, so that guessers do not keep machines out that come back.
 asio::awaitable<Proof> prove_to_member(LobbyChannel& channel,
                                        const Secret& stretched,
                                        const JsonValue& first,
-                                       JoinAttempts& attempts);
+                                       JoinAttempts* attempts);
 
 }  // namespace gv

@@ -1,11 +1,12 @@
 #include "peer/launch/lobby/lobby.h"
 
-#include <atomic>
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -14,6 +15,7 @@
 #include <asio/post.hpp>
 #include <asio/read_until.hpp>
 #include <asio/write.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -35,7 +37,8 @@ using Clock = std::chrono::steady_clock;
 using Connection = std::shared_ptr<LobbyChannel>;
 using Local = asio::local::stream_protocol;
 
-constexpr int most_strangers = 16;
+constexpr std::size_t most_strangers = 16;
+constexpr std::size_t most_stranger_bytes = 1024;  ///< of a message before the proof
 constexpr std::size_t most_members = 64;
 constexpr std::size_t most_streams = 256;
 constexpr std::size_t most_order_bytes = 4096;
@@ -91,6 +94,7 @@ class Lobby::Impl {
     listen();
     std::remove(options_.socket.c_str());
     launchers_.open();
+    close_on_exec(launchers_.native_handle());
     launchers_.bind(Local::endpoint(options_.socket));
     launchers_.listen();
     asio::co_spawn(io_, admit_launchers(), asio::detached);
@@ -118,11 +122,15 @@ class Lobby::Impl {
   }
 
   void prepare_data(const std::string& member, const std::vector<std::string>& names) {
-    asio::post(io_, [this, member, names] {
+    {
+      const std::lock_guard lock(mutex_);
       const auto at = places_.find(member);
-      if (at == places_.end() || !at->second.control) return;
-      set(at->second.data_problem, std::string("it has not answered yet"));
-      at->second.control->queue(Json{{"data", names}});
+      if (at == places_.end()) return;
+      at->second.data_problem = "it has not answered yet";
+    }
+    asio::post(io_, [this, member, names] {
+      if (const Connection control = places_.at(member).control)
+        control->queue(Json{{"data", names}});
     });
   }
 
@@ -164,33 +172,36 @@ class Lobby::Impl {
 
   asio::awaitable<void> admit_machines(asio::ip::tcp::acceptor& acceptor) {
     while (auto socket = co_await accept_next(acceptor)) {
-      if (strangers_ >= most_strangers) continue;  // closes it
-      asio::co_spawn(io_, meet(std::make_shared<LobbyChannel>(std::move(*socket), tls_)),
-                     asio::detached);
+      if (strangers_.size() == most_strangers) hang_up_on_one();
+      strangers_.push_back(std::make_shared<LobbyChannel>(std::move(*socket), tls_));
+      asio::co_spawn(io_, meet(strangers_.back()), asio::detached);
     }
+  }
+
+  /// Hangs up on the oldest stranger of the source that has the most of them, so that no machine
+  /// keeps the others out.
+  void hang_up_on_one() {
+    std::map<std::string, int> of_source;
+    for (const Connection& each : strangers_) ++of_source[attempt_source(each->address())];
+    const auto greediest = std::ranges::max_element(strangers_, {}, [&](const Connection& each) {
+      return of_source[attempt_source(each->address())];
+    });
+    (*greediest)->close();
+    strangers_.erase(greediest);
   }
 
   /// Serves a connection of a machine from its first byte to its end.
   asio::awaitable<void> meet(Connection channel) {
-    ++strangers_;
-    JsonValue first;
-    bool shaken = false;
+    std::string name;
     try {
       channel->allow(proof_patience);
       co_await channel->shake(asio::ssl::stream_base::server);
-      first = co_await channel->receive();
-      shaken = true;
+      name = co_await let_in(channel);
     } catch (const std::exception&) {  // a port scan, or a machine that went away
-    }
-    try {
-      if (shaken && first.find("stream") != nullptr)
-        take_stream(channel, first);
-      else if (shaken)
-        co_await let_in(channel, first);
-    } catch (const std::exception&) {  // let_in has shown what matters
       channel->close();
     }
-    --strangers_;
+    std::erase(strangers_, channel);
+    if (!name.empty()) co_await listen_to(channel, name);
   }
 
   void take_stream(const Connection& channel, const JsonValue& first) {
@@ -203,19 +214,27 @@ class Lobby::Impl {
     wanted->second.came->cancel();
   }
 
-  /// Lets a machine in that proves the code.
-  asio::awaitable<void> let_in(Connection channel, const JsonValue& first) {
-    const Proof proof = co_await prove_to_member(
-        *channel, first.find("again") == nullptr ? stretched_ : again_, first, attempts_);
+  /// Lets a machine in that proves the code. Returns its name; "" if it is refused, and for the
+  /// stream of an agent.
+  asio::awaitable<std::string> let_in(Connection channel) {
+    const JsonValue first = co_await channel->receive(most_stranger_bytes);
+    if (first.find("stream") != nullptr) {
+      take_stream(channel, first);
+      co_return "";
+    }
+    const bool again = first.find("again") != nullptr;
+    const Secret& secret = again ? again_ : stretched_;
+    const Proof proof =
+        co_await prove_to_member(*channel, secret, first, again ? nullptr : &attempts_);
     if (!proof.empty()) {
-      options_.say(fmt::format("refused {}: {}", channel->address(), proof));
-      co_return;
+      show_refusal(channel->address(), proof);
+      co_return "";
     }
     const JsonValue offer = co_await channel->receive();
-    co_await welcome(channel, offer);
+    co_return co_await welcome(channel, offer);
   }
 
-  asio::awaitable<void> welcome(Connection channel, JsonValue message) {
+  asio::awaitable<std::string> welcome(Connection channel, const JsonValue& message) {
     Offer offer = parse_offer(parse_json(json_text(message, "offer"), "an offer"));
     std::string refusal;
     if (offer.facts.wire != wire::version)
@@ -227,23 +246,31 @@ class Lobby::Impl {
     const std::string name = refusal.empty() ? free_name(offer.name, token) : "";
     if (refusal.empty() && name.empty()) refusal = "the lobby is full: it has 64 machines";
     if (!refusal.empty()) {
-      options_.say(fmt::format("refused {} at {}: {}", offer.name, channel->address(), refusal));
+      show_refusal(fmt::format("{} at {}", offer.name, channel->address()), refusal);
       co_await channel->send(refusal_message(refusal));
-      co_return;
+      co_return "";
     }
     offer.name = name;
     Seat place{.offer = offer,
                .address = channel->address(),
                .token = token.empty() ? std::string(RunToken().text()) : token,
                .control = channel};
-    co_await channel->send(welcome_message(name, place.token, options_.again));
+    // Queued rather than sent: during a wait here, another machine could get the same name.
+    channel->queue(welcome_message(name, place.token, options_.again));
     const bool back = places_.contains(name);
     take_place(name, std::move(place));
     options_.say(
         fmt::format("{} {} from {}", name, back ? "is back" : "joined", channel->address()));
-    --strangers_;
-    co_await listen_to(channel, name);
-    ++strangers_;
+    co_return name;
+  }
+
+  /// Shows every wrong code, because JoinAttempts limits their number, and at most one other
+  /// refusal a second.
+  void show_refusal(const std::string& whom, const std::string& why) {
+    const Clock::time_point now = Clock::now();
+    if (why != wrong_code && now < shows_again_) return;
+    if (why != wrong_code) shows_again_ = now + std::chrono::seconds(1);
+    options_.say(fmt::format("refused {}: {}", whom, why));
   }
 
   void take_place(const std::string& name, Seat place) {
@@ -285,9 +312,8 @@ class Lobby::Impl {
     channel->close();
     Seat& place = places_.at(name);
     if (place.control != channel) co_return;  // it came back through another connection
-    const std::lock_guard lock(mutex_);
-    place.control = nullptr;
-    place.lost_at = Clock::now();
+    set(place.lost_at, Clock::now());
+    set(place.control, Connection());
     options_.say(name + " has left");
   }
 
@@ -311,9 +337,10 @@ class Lobby::Impl {
     }
     co_await asio::async_write(launcher, asio::buffer(answer), as_result);
     if (!stream) co_return;
-    const int in = launcher.release();
-    co_await stream->relay(asio::posix::stream_descriptor(io_, in),
-                           asio::posix::stream_descriptor(io_, ::dup(in)));
+    Descriptor out(::fcntl(launcher.native_handle(), F_DUPFD_CLOEXEC, 0));
+    if (!out.open()) co_return;  // too many open files
+    co_await stream->relay(asio::posix::stream_descriptor(io_, launcher.release()),
+                           asio::posix::stream_descriptor(io_, out.release()));
   }
 
   /// Orders an agent, and waits for the connection to it.
@@ -325,9 +352,10 @@ class Lobby::Impl {
       throw std::runtime_error(name + " is not in the lobby; its `grapevine join` may come back");
     if (wanted_.size() >= most_streams) throw std::runtime_error("too many agents at once");
     const std::uint64_t id = ++last_stream_;
+    const Json message = agent_message(id, order);
     const auto came = std::make_shared<asio::steady_timer>(io_, stream_patience);
     wanted_[id] = {place->second.token, nullptr, came};
-    place->second.control->queue(agent_message(id, order));
+    place->second.control->queue(message);
     co_await came->async_wait(as_result);
     const Connection stream = wanted_[id].stream;
     wanted_.erase(id);
@@ -350,7 +378,8 @@ class Lobby::Impl {
   Local::acceptor launchers_;
   asio::steady_timer farewell_{io_};
   std::uint16_t port_ = 0;
-  int strangers_ = 0;  ///< connections that have proved nothing
+  std::vector<Connection> strangers_;  ///< those that have proved nothing, the oldest first
+  Clock::time_point shows_again_{};    ///< time of the next line about a refusal
   JoinAttempts attempts_;
   std::uint64_t last_stream_ = 0;
   std::map<std::uint64_t, Wanted> wanted_;

@@ -2,7 +2,7 @@
 
 #include <csignal>
 #include <filesystem>
-#include <map>
+#include <set>
 #include <stdexcept>
 
 #include <asio/co_spawn.hpp>
@@ -32,6 +32,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto patience_without_lobby = std::chrono::minutes(10);
 constexpr auto longest_pause = std::chrono::seconds(10);
 constexpr int connect_ms = 3000;
+constexpr std::size_t most_agents = 64;
 
 /// A refusal that another attempt does not change.
 struct Refused : std::runtime_error {
@@ -40,7 +41,7 @@ struct Refused : std::runtime_error {
 
 bool is_word(const std::string& text) {
   constexpr std::size_t most = 120;
-  return !text.empty() && text.size() <= most &&
+  return !text.empty() && text.size() <= most && text.front() != '-' &&
          text.find_first_not_of(
              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == text.npos;
 }
@@ -83,7 +84,7 @@ class Member {
     code_ = 128 + signal;
     over_ = true;
     if (control_) control_->close();
-    for (auto& [id, stream] : streams_) stream->close();
+    for (const auto& stream : streams_) stream->close();
     pause_.cancel();
   }
 
@@ -111,7 +112,7 @@ class Member {
       co_await pause_.async_wait(as_result);
       pause = std::min<Clock::duration>(2 * pause, longest_pause);
     }
-    signals_.cancel();
+    signals_.clear();  // a second signal ends us at once, and the kernel then kills the agents
   }
 
   void give_up(const std::string& why) {
@@ -133,7 +134,7 @@ class Member {
     }
     if (control_) control_->close();
     control_.reset();
-    for (auto& [id, stream] : streams_) stream->close();
+    for (const auto& stream : streams_) stream->close();
     co_return why;
   }
 
@@ -216,9 +217,11 @@ class Member {
 
   /// Starts an agent and connects its streams with the launcher's, through a connection of its own.
   asio::awaitable<void> serve(std::uint64_t id, AgentWords words) {
+    std::shared_ptr<LobbyChannel> stream;
     try {
-      const auto stream = open_channel(reached_);
-      streams_[id] = stream;
+      if (streams_.size() == most_agents) throw std::runtime_error("64 agents run here already");
+      stream = open_channel(reached_);
+      streams_.insert(stream);
       stream->allow(proof_patience);
       co_await stream->shake(asio::ssl::stream_base::client);
       if (stream->certificate_digest() != digest_)
@@ -232,7 +235,7 @@ class Member {
     } catch (const std::exception& error) {
       options_.say("error: an agent could not be started: " + printable(error.what(), 300));
     }
-    streams_.erase(id);
+    streams_.erase(stream);
   }
 
   asio::awaitable<void> wait_for_end(Spawned& agent, double grace) {
@@ -265,7 +268,7 @@ class Member {
   asio::signal_set signals_;
   asio::steady_timer pause_{io_};
   std::shared_ptr<LobbyChannel> control_;
-  std::map<std::uint64_t, std::shared_ptr<LobbyChannel>> streams_;
+  std::set<std::shared_ptr<LobbyChannel>> streams_;
   std::vector<HostPort> reached_;  ///< address of the last connection
   std::string digest_;             ///< of the certificate of the lobby that knows the code
   std::string token_;              ///< proof for later connections, from the lobby

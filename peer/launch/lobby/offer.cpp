@@ -62,11 +62,18 @@ std::string host_name() {
   return name.substr(0, name.find_first_of(std::string_view("\0.", 2)));
 }
 
+/// Returns a text of another machine as part of a line on the screen.
+std::string shown(const std::string& text) {
+  std::string line = printable(text, most_text);
+  std::ranges::replace(line, '\n', '?');
+  return line;
+}
+
 void read_devices(const JsonValue& rows, Offer& offer) {
   for (const JsonValue& row : rows.items)
     if (offer.devices.size() < most_devices)
       offer.devices.push_back({json_integer<int>(row, "number"),
-                               printable(json_text(row, "name"), most_text),
+                               shown(json_text(row, "name")),
                                json_integer<std::uint64_t>(row, "memory_bytes")});
 }
 
@@ -111,13 +118,16 @@ Offer parse_offer(const JsonValue& json) {
               .gflops = json_number(json, "gflops"),
               .data = json_text(json, "data"),
               .data_folder = json_text(json, "data_folder")};
-  offer.facts.processor = printable(offer.facts.processor, most_text);
+  offer.facts.processor = shown(offer.facts.processor);
+  offer.facts.version = shown(offer.facts.version);
   read_devices(json_member(json, "devices"), offer);
   for (const JsonValue& column : json_member(json, "columns").items)
     if (offer.columns.size() < most_columns)
-      offer.columns.push_back(printable(column.text, most_text));
+      offer.columns.push_back(shown(column.text));
   constexpr unsigned most_cores = 100'000;
-  if (offer.cores < 1 || offer.cores > most_cores || !(offer.gflops >= 0))
+  constexpr double most_gflops = 1e9;
+  const bool has_speed = offer.gflops >= 0 && offer.gflops <= most_gflops;
+  if (offer.cores < 1 || offer.cores > most_cores || !has_speed)
     throw std::runtime_error("an offer out of bounds");
   return offer;
 }
@@ -132,7 +142,9 @@ Offer own_offer(const std::string& data) {
         {device.number, device.name, static_cast<std::uint64_t>(device.memory_bytes)});
   if (data.empty()) return offer;
   offer.data = std::filesystem::absolute(data).string();
-  if (!std::ifstream(data).good()) throw std::runtime_error(data + " cannot be read");
+  // In a folder, the lobby's names of the data could be those of new files.
+  if (!std::filesystem::is_regular_file(data) || !std::ifstream(data).good())
+    throw std::runtime_error(data + " is not a file that can be read");
   if (data.ends_with(".csv")) offer.columns = columns_of(data);
   return offer;
 }
