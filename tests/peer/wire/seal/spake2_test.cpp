@@ -133,12 +133,11 @@ TEST(Spake2, AgreesWithAnIndependentScript) {
     const std::string lobby = k % 4 == 0 ? "grapevine lobby" : drawn_bytes(rng, rng.below(70));
     const std::string stretched =
         k % 10 == 1 ? std::string(40, '\xff') : drawn_bytes(rng, 40 + rng.below(30));
-    // 31 drawn bytes are below the order.
-    const std::string x = k % 10 == 2 ? std::string(31, '\0') + '\1' : '\0' + drawn_bytes(rng, 31);
-    const std::string y = k % 10 == 3 ? unhex(
-                                            "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9"
-                                            "cac2fc632550")
-                                      : '\x7f' + drawn_bytes(rng, 31);
+    std::string x = drawn_bytes(rng, 32), y = drawn_bytes(rng, 32);
+    x[0] = '\0';  // below the order
+    y[0] = '\x7f';
+    if (k % 10 == 2) x = unhex("0000000000000000000000000000000000000000000000000000000000000001");
+    if (k % 10 == 3) y = unhex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632550");
     const std::string bound = drawn_bytes(rng, rng.below(100));
     Spake2 a = Spake2Vectors::make(Side::joins, joins, lobby, stretched, x, bound);
     Spake2 b = Spake2Vectors::make(Side::lobby, joins, lobby, stretched, y, bound);
@@ -172,7 +171,7 @@ TEST(Spake2, EndsOfOneCodeAgreeAndDrawNewShares) {
 
 TEST(Spake2, HasTheIdentitiesOfTheProgram) {
   const Secret secret = secret_of(1);
-  const std::string one = std::string(31, '\0') + '\1';
+  const std::string one = unhex("0000000000000000000000000000000000000000000000000000000000000001");
   for (const bool right : {true, false}) {
     Spake2 a(Side::joins, secret, channel);
     Spake2 b =
@@ -243,19 +242,19 @@ TEST(Spake2, RefusesWhatIsNoShare) {
   EXPECT_FALSE(taken(with_first(good.substr(0, 33), static_cast<char>(2 + odd)))) << "compressed";
   EXPECT_FALSE(taken(std::string(1, '\0'))) << "the identity";
   EXPECT_FALSE(taken(std::string(65, '\0')));
-  EXPECT_FALSE(taken('\4' + std::string(64, '\0')));
-  EXPECT_FALSE(taken('\4' + std::string(64, '\xff')));
+  EXPECT_FALSE(taken(std::string(1, '\4') + std::string(64, '\0')));
+  EXPECT_FALSE(taken(std::string(1, '\4') + std::string(64, '\xff')));
   Rng rng(7);
-  for (int k = 0; k < 100; ++k) EXPECT_FALSE(taken('\4' + drawn_bytes(rng, 64)));
+  for (int k = 0; k < 100; ++k) EXPECT_FALSE(taken(std::string(1, '\4') + drawn_bytes(rng, 64)));
 }
 
 /// The point with x = 0 is on the curve; its x plus the field's prime is another spelling.
 TEST(Spake2, RefusesASecondSpellingOfAPoint) {
-  const std::string y = unhex("66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4");
-  const std::string prime =
-      unhex("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff");
-  EXPECT_TRUE(Spake2(Side::joins, secret_of(7), channel).take('\4' + std::string(32, '\0') + y));
-  EXPECT_FALSE(Spake2(Side::joins, secret_of(7), channel).take('\4' + prime + y));
+  const std::string y = "66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4";
+  const std::string zero(64, '0');
+  const std::string prime = "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff";
+  EXPECT_TRUE(Spake2(Side::joins, secret_of(7), channel).take(unhex("04" + zero + y)));
+  EXPECT_FALSE(Spake2(Side::joins, secret_of(7), channel).take(unhex("04" + prime + y)));
 }
 
 /// A share that is the mask alone makes the shared point the identity, whatever our scalar is.
