@@ -337,8 +337,8 @@ class LobbyScreen {
       const std::vector<std::string> more = seat_sets(seats);
       sets.insert(sets.end(), more.begin(), more.end());
     } else {
-      const LobbyStart measured =
-          measured_start(peer_program(), fleet_->path, options.sets, seats, say);
+      const LobbyStart measured = measured_start(peer_program(), fleet_->path, options.sets, seats,
+                                                 !fleet_->data.per_peer(), say);
       sets = measured.sets;
       say(measured.text);
     }

@@ -14,6 +14,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/launch/process.h"
 #include "peer/record/report/console.h"
+#include "peer/record/report/screen.h"
 
 namespace gv::cli {
 namespace {
@@ -81,12 +82,18 @@ std::optional<Forecast> forecast_of(const Answer& plan) {
   return forecast;
 }
 
-std::string machine_of(const std::vector<LobbySeat>& seats, PeerId peer) {
-  PeerId end = 0;
+/// A peer of a seat, in the order of the seats.
+struct SeatedPeer {
+  const LobbySeat* seat = nullptr;
+  std::optional<double> speed{};
+};
+
+std::vector<SeatedPeer> peers_of(const std::vector<LobbySeat>& seats) {
+  std::vector<SeatedPeer> all;
   for (const LobbySeat& seat : seats)
-    if (end += seat.peers; peer < end)
-      return seat.machine == "localhost" ? "this machine" : seat.machine;
-  return "";
+    for (PeerId k = 0; k < seat.peers; ++k)
+      all.push_back({&seat, k < seat.speeds.size() ? std::optional(seat.speeds[k]) : std::nullopt});
+  return all;
 }
 
 std::string limit_text(const Forecast& forecast) {
@@ -95,14 +102,6 @@ std::string limit_text(const Forecast& forecast) {
                        100 * forecast.network_part);
   if (forecast.limit == "slowest") return "The slowest machine limits it: the others wait for it.";
   return "Arithmetic limits it: all machines compute most of the time.";
-}
-
-std::string forecast_text(const Forecast& forecast, const std::vector<LobbySeat>& seats) {
-  const auto used = std::ranges::count_if(seats, [](const auto& seat) { return seat.peers > 0; });
-  return fmt::format(
-      "Predicted: {} machines train {:.2g} times as many samples a second as {}, "
-      "the fastest, alone. {}",
-      used, forecast.times, machine_of(seats, forecast.fastest), limit_text(forecast));
 }
 
 /// Returns a sentence about changes of the file that the lobby leaves to the user.
@@ -123,13 +122,15 @@ double change_of(const std::optional<Forecast>& forecast, const std::string& set
 
 /// A file that is deleted at the end.
 struct Temporary {
-  std::string path = (std::filesystem::temp_directory_path() /
-                      fmt::format("grapevine-lobby-{}.links.yaml", ::getpid()))
-                         .string();
+  explicit Temporary(const char* ending)
+      : path((std::filesystem::temp_directory_path() /
+              fmt::format("grapevine-lobby-{}.{}", ::getpid(), ending))
+                 .string()) {}
   ~Temporary() {
     std::error_code ignored;
     std::filesystem::remove(path, ignored);
   }
+  std::string path;
 };
 
 /// Returns the seat's entry of `hosts`, "" if it needs none.
@@ -149,6 +150,100 @@ std::string group_text(const LobbySeat& seat, std::optional<double> speed, PeerI
   return text + " }";
 }
 
+/// Measurements of the machines, one after the other, and the choices that follow from each.
+class StartStudy {
+ public:
+  StartStudy(std::string program,
+             std::string file,
+             std::vector<std::string> sets,
+             std::vector<LobbySeat> seats)
+      : program_(std::move(program)),
+        file_(std::move(file)),
+        sets_(std::move(sets)),
+        seats_(std::move(seats)) {}
+
+  void measure_speeds() {
+    const Answer speeds = ask({"bench", "speeds", file_, "--json", "--seconds", "0.5"});
+    if (speeds.good)
+      read_speeds(speeds.out, seats_);
+    else
+      problems_ += " The speeds were not measured: " + printable(speeds.words, 200);
+  }
+
+  void measure_links() {
+    const Answer bench = ask({"bench", "links", file_, "--seconds", "0.3", "-o", links_.path});
+    if (std::filesystem::exists(links_.path))
+      known_.push_back(fmt::format("links={{ file: {} }}", json_quoted(links_.path)));
+    else
+      problems_ += " The links were not measured: " + printable(bench.words, 200);
+  }
+
+  /// Only for methods and graphs for which `plan --place` has an answer.
+  void choose_places() {
+    const Temporary graph("graph");
+    const Answer placed = ask({"plan", file_, "--json", "--place", graph.path});
+    if (!placed.good) return;
+    const JsonValue json = parse_json(placed.out, "plan --place");
+    const double before = json_number(json, "seconds_as_numbered");
+    const double after = json_number(json, "seconds_per_round");
+    if (!(before > worth_a_change * after)) return;
+    for (const JsonValue& place : json_member(json, "places").items)
+      places_.push_back(static_cast<PeerId>(std::stoul(place.text)));
+    chosen_.push_back(
+        fmt::format("places on the graph by the links (a round takes {} instead of {})",
+                    seconds_text(after), seconds_text(before)));
+  }
+
+  void choose_batches() {
+    forecast_ = forecast_of(ask({"plan", file_, "--json"}));
+    const double times = change_of(forecast_, batch_by_speed);
+    if (!forecast_ || !(times > worth_a_change * forecast_->times)) return;
+    sets_.emplace_back(batch_by_speed);
+    chosen_.emplace_back("minibatches in proportion to the speeds");
+    if (const auto changed = forecast_of(ask({"plan", file_, "--json"}))) forecast_ = changed;
+  }
+
+  LobbyStart result() const {
+    LobbyStart start{.sets = joined(sets_, seat_sets(seats_, places_)), .text = ""};
+    if (forecast_) start.text = forecast_text();
+    if (!chosen_.empty()) start.text += fmt::format(" Chosen: {}.", fmt::join(chosen_, "; "));
+    if (forecast_) start.text += advice_text(*forecast_);
+    start.text = wrapped(start.text + problems_, 0);
+    return start;
+  }
+
+ private:
+  Answer ask(std::vector<std::string> words) const {
+    words = with_sets(std::move(words), joined(sets_, seat_sets(seats_, places_)));
+    return answer_of(program_, with_sets(std::move(words), known_));
+  }
+
+  std::string machine_of(PeerId peer) const {
+    const std::string& name =
+        peers_of(seats_).at(places_.empty() ? peer : places_.at(peer)).seat->machine;
+    return name == "localhost" ? "this machine" : name;
+  }
+
+  std::string forecast_text() const {
+    const auto used =
+        std::ranges::count_if(seats_, [](const LobbySeat& seat) { return seat.peers > 0; });
+    return fmt::format(
+        "Predicted: {} machines train {:.2g} times as many samples a second as {}, "
+        "the fastest, alone. {}",
+        used, forecast_->times, machine_of(forecast_->fastest), limit_text(*forecast_));
+  }
+
+  std::string program_, file_;
+  std::vector<std::string> sets_;
+  std::vector<LobbySeat> seats_;
+  Temporary links_{"links.yaml"};
+  std::vector<std::string> known_;  ///< further --set values for `plan`
+  std::vector<PeerId> places_;
+  std::vector<std::string> chosen_;
+  std::optional<Forecast> forecast_;
+  std::string problems_;
+};
+
 }  // namespace
 
 void share_peers(std::vector<LobbySeat>& seats, PeerId peers) {
@@ -159,16 +254,20 @@ void share_peers(std::vector<LobbySeat>& seats, PeerId peers) {
   for (PeerId k = 0; k < n; ++k) order[k]->peers = peers / n + (k < peers % n ? 1 : 0);
 }
 
-std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats) {
+std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats,
+                                   const std::vector<PeerId>& places) {
   std::vector<std::string> hosts, groups;
   for (const LobbySeat& seat : seats) {
     if (seat.peers == 0) continue;
     if (const std::string host = host_text(seat); !host.empty()) hosts.push_back(host);
-    if (seat.speeds.size() != seat.peers)
+    if (places.empty() && seat.speeds.size() != seat.peers)
       groups.push_back(group_text(seat, std::nullopt, seat.peers));
-    else
+    else if (places.empty())
       for (const double speed : seat.speeds) groups.push_back(group_text(seat, speed, 1));
   }
+  const std::vector<SeatedPeer> peers = peers_of(seats);
+  for (const PeerId peer : places)
+    groups.push_back(group_text(*peers.at(peer).seat, peers.at(peer).speed, 1));
   return {fmt::format("hosts={{ {} }}", fmt::join(hosts, ", ")),
           fmt::format("peers=[{}]", fmt::join(groups, ", "))};
 }
@@ -203,37 +302,16 @@ LobbyStart measured_start(const std::string& program,
                           const std::string& file,
                           const std::vector<std::string>& sets,
                           std::vector<LobbySeat> seats,
+                          bool may_place,
                           const std::function<void(const std::string&)>& say) {
-  const auto here = [&] { return joined(sets, seat_sets(seats)); };
+  StartStudy study(program, file, sets, std::move(seats));
   say("measuring the speed of each machine");
-  const Answer speeds = answer_of(
-      program, with_sets({"bench", "speeds", file, "--json", "--seconds", "0.5"}, here()));
-  if (speeds.good) read_speeds(speeds.out, seats);
+  study.measure_speeds();
   say("measuring the links");
-  const Temporary links;
-  const Answer bench = answer_of(
-      program, with_sets({"bench", "links", file, "--seconds", "0.3", "-o", links.path}, here()));
-  std::vector<std::string> plan_sets = here();
-  if (std::filesystem::exists(links.path))
-    plan_sets.push_back(fmt::format("links={{ file: {} }}", json_quoted(links.path)));
-  const auto plan = [&](const std::vector<std::string>& more) {
-    return answer_of(program, with_sets({"plan", file, "--json"}, joined(plan_sets, more)));
-  };
-  std::optional<Forecast> forecast = forecast_of(plan({}));
-  std::vector<std::string> chosen;
-  if (forecast && change_of(forecast, batch_by_speed) > worth_a_change * forecast->times) {
-    chosen.emplace_back(batch_by_speed);
-    if (const auto changed = forecast_of(plan(chosen))) forecast = changed;
-  }
-  LobbyStart start{.sets = joined(here(), chosen), .text = ""};
-  if (forecast) start.text = forecast_text(*forecast, seats);
-  if (!chosen.empty()) start.text += " Chosen: minibatches in proportion to the speeds.";
-  if (forecast) start.text += advice_text(*forecast);
-  if (!speeds.good) start.text += " The speeds were not measured: " + printable(speeds.words, 200);
-  if (!std::filesystem::exists(links.path))
-    start.text += " The links were not measured: " + printable(bench.words, 200);
-  start.text = wrapped(start.text, 0);
-  return start;
+  study.measure_links();
+  if (may_place) study.choose_places();
+  study.choose_batches();
+  return study.result();
 }
 
 }  // namespace gv::cli

@@ -26,25 +26,29 @@ struct LobbySeat {
 void share_peers(std::vector<LobbySeat>& seats, PeerId peers);
 
 /// Returns the --set values by which a fleet runs on these machines: `hosts`, and `peers` with the
-/// threads, devices and speeds of each.
-std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats);
+/// threads, devices and speeds of each. `places`: position k is for the peer places[k] in the order
+/// of the seats; none stands for that order.
+std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats,
+                                   const std::vector<PeerId>& places = {});
 
 /// Returns why the fleet cannot run on these members, or "": hosts of its own, code that a member
 /// does not allow, parts of the data that a member lacks, or columns that differ.
 std::string seat_objection(const Fleet& fleet, const std::vector<LobbyMember>& members);
 
-/// What a lobby measured and chose before a start.
+/// Choices of a lobby before a start.
 struct LobbyStart {
   std::vector<std::string> sets;  ///< for `run`
   std::string text;               ///< one paragraph for the user
 };
 
-/// Measures speeds and links of the machines by `bench`, predicts the fleet by `plan`, and chooses
-/// minibatches by speed if that gains a tenth at least. `program`: our own; `say`: progress.
+/// Measures speeds and links of the machines by `bench` and predicts the fleet by `plan`. Chooses
+/// places on the graph by the links if `may_place`, and minibatches by speed if they gain a tenth.
+/// `program`: our own; `say` gets the progress.
 LobbyStart measured_start(const std::string& program,
                           const std::string& file,
                           const std::vector<std::string>& sets,
                           std::vector<LobbySeat> seats,
+                          bool may_place,
                           const std::function<void(const std::string&)>& say);
 
 }  // namespace gv::cli

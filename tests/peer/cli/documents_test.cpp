@@ -63,6 +63,32 @@ TEST(DocumentsAsAWhole, TheMainPagesHaveCommands) {
     EXPECT_EQ(std::ranges::count(pages, page), 1) << page;
 }
 
+/// Returns the options, or the command, in code of the README's table of systems.
+std::vector<std::string> commands_of_systems() {
+  std::vector<std::string> commands;
+  std::ifstream in(fs::path(source_folder()) / "README.md");
+  const std::regex code("`((?:--set|grapevine) [^`]*)`");
+  bool within = false;
+  for (std::string line; std::getline(in, line);) {
+    within = line.starts_with("| System or paper") || (within && line.starts_with('|'));
+    if (!within) continue;
+    for (std::sregex_iterator at(line.begin(), line.end(), code), end; at != end; ++at)
+      commands.push_back((*at)[1]);
+  }
+  return commands;
+}
+
+/// The systems' page has them in blocks of commands, which are run above.
+TEST(DocumentsAsAWhole, EveryCommandOfTheSystemsIsRun) {
+  std::string run;
+  for (const Block& block : read_page("docs/systems.md").blocks)
+    if (block.language == "sh") run += fmt::format("{}\n", fmt::join(block.lines, "\n"));
+  const std::vector<std::string> commands = commands_of_systems();
+  EXPECT_GE(commands.size(), 20U);
+  for (const std::string& command : commands)
+    EXPECT_NE(run.find(command), std::string::npos) << command;
+}
+
 /// Returns the target of a link in `page`: the file, relative to the root, and the anchor.
 std::pair<std::string, std::string> target_of(const Page& page, const std::string& link) {
   const std::size_t hash = std::min(link.find('#'), link.size());
