@@ -232,6 +232,7 @@ LobbyStart measured_start(const std::string& program,
   if (!speeds.good) start.text += " The speeds were not measured: " + printable(speeds.words, 200);
   if (!std::filesystem::exists(links.path))
     start.text += " The links were not measured: " + printable(bench.words, 200);
+  if (start.text.starts_with(' ')) start.text.erase(0, 1);
   start.text = wrapped(start.text, 0);
   return start;
 }
