@@ -147,6 +147,7 @@ class Lobby::Impl {
 
   /// Gives the last words a moment to be sent.
   void close() {
+    closing_ = true;
     asio::error_code ignored;
     for (auto& acceptor : acceptors_) acceptor.close(ignored);
     launchers_.close(ignored);
@@ -290,7 +291,7 @@ class Lobby::Impl {
     const std::lock_guard lock(mutex_);
     place.control = nullptr;
     place.lost_at = Clock::now();
-    options_.say(name + " has left");
+    if (!closing_) options_.say(name + " has left");
   }
 
   asio::awaitable<void> admit_launchers() {
@@ -352,6 +353,7 @@ class Lobby::Impl {
   Local::acceptor launchers_;
   asio::steady_timer farewell_{io_};
   std::uint16_t port_ = 0;
+  bool closing_ = false;
   int strangers_ = 0;  ///< connections that have proved nothing
   JoinAttempts attempts_;
   std::uint64_t last_stream_ = 0;
