@@ -29,7 +29,7 @@ std::string file_beside(const std::string& fleet) {
 
 int measure(const LinksArguments& arguments) {
   console::never_wait();
-  const Assembly fleet = assemble(arguments.fleet);
+  const Assembly fleet = assemble_apart(arguments.fleet);
   ProgressLine progress;
   const auto say = [&](const std::string& line) {
     progress.clear();

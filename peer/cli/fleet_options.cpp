@@ -122,6 +122,21 @@ Assembly assemble(const FleetOptions& given, std::optional<PeerId> only, bool la
   return Assembly(std::move(fleet), only);
 }
 
+std::optional<PeerId> reader_of_parts(const Fleet& fleet) {
+  if (!fleet.data.per_peer() || !is_lan(fleet)) return std::nullopt;
+  for (PeerId i = 0; i < fleet.trainers(); ++i)
+    if (!std::filesystem::exists(fleet.data.table_file(i))) return fleet.size();
+  return std::nullopt;
+}
+
+Assembly assemble_apart(const FleetOptions& given, bool silently) {
+  FleetOptions options = given;
+  Fleet fleet = read_file(options, std::nullopt, silently);
+  if (fleet.program) return assemble(options, std::nullopt, silently);  // says why not
+  const std::optional<PeerId> reader = reader_of_parts(fleet);
+  return Assembly(std::move(fleet), reader);
+}
+
 void print_warnings(const Assembly& fleet) {
   for (const std::string& warning : {rate_warning(fleet), codec_warning(fleet), ledger_gap(fleet)})
     if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
@@ -175,7 +190,10 @@ Assembly assemble_to_run(Fleet fleet,
                          const FleetOptions& options,
                          const std::string& binary,
                          std::unique_ptr<Scout>& scout) {
-  if (!fleet.program) return Assembly(std::move(fleet));
+  if (!fleet.program) {
+    const std::optional<PeerId> reader = reader_of_parts(fleet);
+    return Assembly(std::move(fleet), reader);
+  }
   scout = std::make_unique<Scout>(
       fleet, ScoutOptions{.argv = scout_words(options, binary, "ask"), .say = say});
   ProgramModel model = model_of(scout->introduction(), scout->start());
@@ -185,7 +203,10 @@ Assembly assemble_to_run(Fleet fleet,
 Assembly assemble_to_plan(const FleetOptions& given) {
   FleetOptions options = given;
   Fleet fleet = read_file(options);
-  if (!fleet.program) return Assembly(std::move(fleet));
+  if (!fleet.program) {
+    const std::optional<PeerId> reader = reader_of_parts(fleet);
+    return Assembly(std::move(fleet), reader);
+  }
   const Scout measured(fleet, ScoutOptions{.argv = scout_words(options, peer_program(), "measure"),
                                            .say = say,
                                            .awaited = "taken the steps that it is timed by"});

@@ -61,6 +61,12 @@ void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
 /// Warns on stderr of a rate, a step of consensus or a codec with which the fleet is known to
 /// diverge, and of ledgers that record nothing.
 void print_warnings(const Assembly& fleet);
+/// Returns `only` (see Assembly) for a program that starts peers on other machines or predicts
+/// them. If a part of the data (`{id}`) is not here, that is a number above all peers', for which
+/// the test set gives the shape; else nothing.
+std::optional<PeerId> reader_of_parts(const Fleet& fleet);
+/// Builds a fleet as assemble() does, with parts of the data that may be on other machines.
+Assembly assemble_apart(const FleetOptions& options, bool silently = false);
 
 /// Builds a fleet to be run, as assemble() does. If programs train, one is started as `scout` to
 /// introduce the model, and keeps running; `binary`: the program `grapevine` that becomes it.

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <thread>
 
@@ -42,9 +43,11 @@ constexpr auto search_patience = std::chrono::seconds(8);
 }
 
 /// Returns the lobby's addresses: those of --at, or those that it announces on this network.
-std::vector<HostPort> addresses_of_lobby(const JoinArguments& arguments, const JoinCode& code) {
+std::vector<HostPort> addresses_of_lobby(const JoinArguments& arguments,
+                                         const JoinCode& code,
+                                         const std::function<bool()>& stopped) {
   if (!arguments.at.empty()) return {parse_host_port(arguments.at)};
-  const std::vector<FoundLobby> found = find_lobbies(code.lobby, search_patience);
+  const std::vector<FoundLobby> found = find_lobbies(code.lobby, search_patience, stopped);
   if (found.size() > 1) refuse_two(found);
   std::vector<HostPort> all;
   for (const FoundLobby& lobby : found)
@@ -134,7 +137,10 @@ int join(const JoinArguments& arguments) {
   return run_member({.program = peer_program(),
                      .code = *code,
                      .offer = offer,
-                     .find = [&] { return addresses_of_lobby(arguments, *code); },
+                     .find =
+                         [&](const std::function<bool()>& stopped) {
+                           return addresses_of_lobby(arguments, *code, stopped);
+                         },
                      .say = say});
 }
 

@@ -31,6 +31,7 @@
 #include "peer/launch/stop_signals.h"
 #include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/show/live/live_socket.h"
 #include "peer/wire/seal/peer_keys.h"
 
 namespace gv::cli {
@@ -172,7 +173,8 @@ class OnTerminal {
 
 class LobbyScreen {
  public:
-  explicit LobbyScreen(const LobbyArguments& arguments)
+  /// `fleet`: that of the arguments, if they name one.
+  LobbyScreen(const LobbyArguments& arguments, std::optional<Fleet> fleet)
       : arguments_(arguments),
         kept_(arguments.resume
                   ? kept()
@@ -185,11 +187,11 @@ class LobbyScreen {
                 .socket = socket_,
                 .say = say}),
         responder_(kept_.code.lobby, lobby_.port(), lobby_protocol),
-        page_(lobby_, kept_.code.lobby) {
+        page_(lobby_, kept_.code.lobby),
+        fleet_(std::move(fleet)) {
     ::setenv(lobby_variable, socket_.c_str(), 1);
     kept_.port = lobby_.port();
     keep(kept_);
-    if (!arguments.file.file.empty()) fleet_ = read_file(arguments_.file);
   }
 
   int run() {
@@ -244,7 +246,11 @@ class LobbyScreen {
     std::istringstream in(line);
     std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
     if (!words.empty() && words[0] == "grapevine") words.erase(words.begin());
-    if (words.empty() && fleet_) return start(arguments_.file);
+    if (words.empty() && fleet_ && !here().empty()) return start(arguments_.file);
+    if (words.empty() && fleet_) {
+      say("no machine has joined yet");
+      return std::nullopt;
+    }
     if (words.empty() || words[0] == "who") {
       for (const LobbyMember& member : lobby_.members()) say(machine_text(member));
     } else if (words[0] == "quit" || words[0] == "exit") {
@@ -270,6 +276,8 @@ class LobbyScreen {
       }
       fleet_ = read_file(options);
       start(options);
+    } catch (const FleetError& wrong) {
+      say(wrong.what());
     } catch (const std::exception& wrong) {
       say(fmt::format("error: {}", wrong.what()));
     }
@@ -331,14 +339,21 @@ class LobbyScreen {
       throw std::invalid_argument("lobby: " + why);
     for (const LobbyMember& member : members) say(machine_text(member));
     const std::vector<LobbySeat> seats = seats_of(members);
+    for (const LobbySeat& seat : seats)
+      if (seat.peers == 0)
+        say(fmt::format("{} has no peer: the fleet has {}", seat.machine, fleet_->peers.size()));
     prepare_data(seats);
-    std::vector<std::string> sets = options.sets;
+    FleetOptions chosen = options;
+    // The files that all share go along. The parts stay on their machines.
+    if (fleet_->data.per_peer()) chosen.sets.emplace_back("launch.data=push");
+    std::vector<std::string> sets = chosen.sets;
     if (arguments_.no_measure) {
       const std::vector<std::string> more = seat_sets(seats);
       sets.insert(sets.end(), more.begin(), more.end());
     } else {
-      const LobbyStart measured = measured_start(peer_program(), fleet_->path, options.sets, seats,
+      const LobbyStart measured = measured_start(peer_program(), fleet_->path, chosen.sets, seats,
                                                  !fleet_->data.per_peer(), say);
+      if (signals_.take() != StopSignals::Wish::none) return signals_.code();
       sets = measured.sets;
       say(measured.text);
     }
@@ -369,9 +384,13 @@ class LobbyScreen {
       const auto all = here();
       return std::ranges::any_of(all, [&](const auto& m) { return m.offer.name == machine; });
     };
+    bool may_start = false, waits = false;
     while (signals_.take() == StopSignals::Wish::none) {
-      if (std::ranges::all_of(kept_.machines, is_back) || lines_.take())
-        return follow({peer_program(), "run", "--resume", kept_.folder});
+      may_start = may_start || std::ranges::all_of(kept_.machines, is_back) || lines_.take();
+      const bool runs = may_start && connect_live(kept_.folder).open();
+      if (may_start && !runs) return follow({peer_program(), "run", "--resume", kept_.folder});
+      if (runs && !std::exchange(waits, true))
+        say("       waits for the launcher of the earlier lobby, which saves and ends");
       pollfd fd{signals_.fd(), POLLIN, 0};
       ::poll(&fd, 1, tick_ms);
     }
@@ -389,10 +408,17 @@ class LobbyScreen {
   std::optional<Fleet> fleet_;
 };
 
-int lobby(const LobbyArguments& arguments) {
+int lobby(const LobbyArguments& given) {
+  LobbyArguments arguments = given;
   if (arguments.resume && !arguments.file.file.empty())
     throw std::invalid_argument("lobby: --resume knows its fleet file: leave FLEET out");
-  return LobbyScreen(arguments).run();
+  std::optional<Fleet> fleet;
+  if (!arguments.file.file.empty()) {
+    fleet = read_file(arguments.file);
+    if (const std::string why = seat_objection(*fleet, {}); !why.empty())
+      throw std::invalid_argument("lobby: " + why);
+  }
+  return LobbyScreen(arguments, std::move(fleet)).run();
 }
 
 void lobby_options(Options& options, LobbyArguments& arguments) {

@@ -208,7 +208,9 @@ class StartStudy {
     if (forecast_) start.text = forecast_text();
     if (!chosen_.empty()) start.text += fmt::format(" Chosen: {}.", fmt::join(chosen_, "; "));
     if (forecast_) start.text += advice_text(*forecast_);
-    start.text = wrapped(start.text + problems_, 0);
+    start.text += problems_;
+    if (start.text.starts_with(' ')) start.text.erase(0, 1);
+    start.text = wrapped(start.text, 0);
     return start;
   }
 

@@ -165,7 +165,7 @@ void add_all_beside(FleetForecast& ahead,
   for (const std::string& sets : options.beside) {
     FleetOptions other = options.file;
     for (const std::string& word : words_of(sets)) other.sets.push_back(word);
-    const Assembly fleet = assemble(other);
+    const Assembly fleet = assemble_apart(other);
     const std::string why = not_calibrated(fleet);
     if (!why.empty()) throw std::invalid_argument("--beside " + sets + ": " + why);
     const double bytes = largest_bytes(fleet, predict_round(fleet));

@@ -114,7 +114,7 @@ std::optional<Gain::Change> tried(const FleetOptions& options, const std::string
   other.sets.push_back(set);
   try {
     constexpr bool silently = true;
-    const Assembly fleet = assemble(other, std::nullopt, silently);
+    const Assembly fleet = assemble_apart(other, silently);
     return Gain::Change{set, without_changes(fleet, predict_round(fleet)).times};
   } catch (const std::exception&) {
     return std::nullopt;

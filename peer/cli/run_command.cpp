@@ -31,7 +31,6 @@
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_service.h"
 #include "peer/show/live/live_socket.h"
-#include "peer/show/live/run_finder.h"
 #include "peer/study/predict/forecast/codec_trial.h"
 
 namespace gv::cli {
@@ -238,7 +237,7 @@ int finish(const RunOptions& options,
     print_end(fleet, observer, result, folder.path());
     if (unsaved.empty()) fmt::print("saved      {}/model.safetensors{}\n", folder.path(), beside);
     const bool has_more = was_interrupted(result) || result.code == exit_code::peers_lost;
-    if (has_more) fmt::print("{}\n", resume_line(folder.path()));
+    if (has_more) fmt::print("{}\n", how_to_resume(folder.path()));
   }
   std::fflush(stdout);
   return result.code;

@@ -12,6 +12,7 @@
 #include "optim/printable.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/host_names.h"
+#include "peer/launch/agent/ssh.h"
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/culprits.h"
@@ -116,10 +117,20 @@ void print_end(const Assembly& fleet,
 }
 
 std::string not_fetched_text(const std::vector<std::string>& hosts, const std::string& run_folder) {
+  const std::string help =
+      has_lobby()
+          ? "once it joins again: grapevine lobby --resume"
+          : fmt::format("once it answers: grapevine collect {} --trust", shell_word(run_folder));
   return fmt::format(
-      "error: checkpoints, records and ledgers of the peers of {} are still there alone\nhelp:  "
-      "once it answers: grapevine collect {} --trust",
-      fmt::join(hosts, ", "), shell_word(run_folder));
+      "error: checkpoints, records and ledgers of the peers of {} are still there alone\nhelp:  {}",
+      fmt::join(hosts, ", "), help);
+}
+
+std::string how_to_resume(const std::string& run_folder) {
+  const std::string line = resume_line(run_folder);
+  const std::size_t round = line.find("   (from round");
+  if (!has_lobby() || round == line.npos) return line;
+  return "resume     grapevine lobby --resume" + line.substr(round);
 }
 
 std::string unsaved_text(const std::string& why, const std::string& run_folder) {
@@ -134,11 +145,11 @@ std::string without_summary(const LaunchResult& result,
                             const RunFolder& folder) {
   if (was_interrupted(result))
     return fmt::format("stopped at once: the models of this run are not saved\n{}",
-                       resume_line(folder.path()));
+                       how_to_resume(folder.path()));
   if (observer.has_no_model())
     return fmt::format(
         "error: no chain has all its stages any more, so there is no model to save\n{}",
-        resume_line(folder.path()));
+        how_to_resume(folder.path()));
   return fmt::format("error: no peer finished; their logs are in {}/peers", folder.path());
 }
 

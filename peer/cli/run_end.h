@@ -40,6 +40,8 @@ void print_end(const Assembly& fleet,
 
 /// Returns a text about files that hosts have kept, and how to fetch them.
 std::string not_fetched_text(const std::vector<std::string>& hosts, const std::string& run_folder);
+/// Returns the line with the command that resumes this run, as a lobby does if it started the run.
+std::string how_to_resume(const std::string& run_folder);
 
 /// Returns a text for a run that is over but whose model is not saved. `why`: with the path.
 std::string unsaved_text(const std::string& why, const std::string& run_folder);

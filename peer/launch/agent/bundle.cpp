@@ -105,6 +105,7 @@ struct NamedPath {
   std::string key, prefix;
   fs::path written;  ///< as written in the file
   fs::path path;     ///< absolute path here
+  bool own = false;  ///< `{id}`: each machine has parts of its own, which never travel
   bool travels = false;
 };
 
@@ -144,10 +145,10 @@ NamedPaths named_paths(const std::string& fleet,
     const bool word = key.ends_with(".kind") && prefix.empty();
     const bool own = key == "data.file" && name.find("{id}") != std::string::npos;
     if (name.empty() || word || (!own && !fs::exists(folder / name, none))) continue;
-    paths.all.push_back({key, prefix, name, (folder / name).lexically_normal()});
+    paths.all.push_back({key, prefix, name, (folder / name).lexically_normal(), own});
   }
   for (NamedPath& named : paths.all)
-    named.travels = is_data(named.key) ? push : fs::is_regular_file(named.path);
+    named.travels = is_data(named.key) ? push && !named.own : fs::is_regular_file(named.path);
   return paths;
 }
 

@@ -10,6 +10,7 @@
 
 #include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/json/json.h"
+#include "peer/launch/agent/ssh.h"
 #include "peer/launch/run_record.h"
 #include "peer/wire/frame/frame.h"
 
@@ -31,10 +32,16 @@ std::string clock_note(const std::string& host, double ahead) {
 
 std::string root_note(const std::vector<std::string>& hosts) {
   if (hosts.empty()) return "";
+  const std::string names = fmt::format("{}", fmt::join(hosts, ", "));
+  if (has_lobby())
+    return fmt::format(
+        "peers run as root on {}, where other machines reach them\nhelp:  open and join a lobby as "
+        "another user, and a stranger who found a way in would be that user only",
+        names);
   return fmt::format(
       "peers run as root on {}, where other machines reach them\nhelp:  another user does, as in "
       "`ssh: train@{}`, and a stranger who found a way in would be that user only",
-      fmt::join(hosts, ", "), hosts.front());
+      names, hosts.front());
 }
 
 std::string facts_text(const HostFacts& facts) {

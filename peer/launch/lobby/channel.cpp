@@ -137,8 +137,9 @@ void LobbyChannel::allow(std::chrono::steady_clock::duration time) {
   deadline_.expires_after(time);
   deadline_.async_wait([weak = weak_from_this()](const asio::error_code& error) {
     const auto self = weak.lock();
-    if (self && !error && self->deadline_.expiry() <= std::chrono::steady_clock::now())
-      self->close();
+    if (!self || error || self->deadline_.expiry() > std::chrono::steady_clock::now()) return;
+    self->timed_out_ = true;
+    self->close();
   });
 }
 

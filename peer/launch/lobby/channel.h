@@ -39,6 +39,7 @@ class LobbyChannel : public std::enable_shared_from_this<LobbyChannel> {
 
   /// Closes the connection unless the deadline is moved before `time` is over.
   void allow(std::chrono::steady_clock::duration time);
+  bool timed_out() const { return timed_out_; }  ///< a deadline has closed the connection
   asio::awaitable<void> shake(asio::ssl::stream_base::handshake_type side);
   asio::awaitable<JsonValue> receive(std::size_t most_bytes = most_message_bytes);
   /// Sends one message; one at a time.
@@ -71,6 +72,7 @@ class LobbyChannel : public std::enable_shared_from_this<LobbyChannel> {
   std::string address_;
   std::deque<std::string> waiting_;
   std::size_t waiting_bytes_ = 0;
+  bool timed_out_ = false;
 };
 
 /// Makes the TLS settings of a lobby, with a key and a certificate drawn now.

@@ -155,6 +155,7 @@ class Lobby::Impl {
 
   /// Gives the last words a moment to be sent.
   void close() {
+    closing_ = true;
     asio::error_code ignored;
     for (auto& acceptor : acceptors_) acceptor.close(ignored);
     launchers_.close(ignored);
@@ -314,7 +315,7 @@ class Lobby::Impl {
     if (place.control != channel) co_return;  // it came back through another connection
     set(place.lost_at, Clock::now());
     set(place.control, Connection());
-    options_.say(name + " has left");
+    if (!closing_) options_.say(name + " has left");
   }
 
   asio::awaitable<void> admit_launchers() {
@@ -378,6 +379,7 @@ class Lobby::Impl {
   Local::acceptor launchers_;
   asio::steady_timer farewell_{io_};
   std::uint16_t port_ = 0;
+  bool closing_ = false;
   std::vector<Connection> strangers_;  ///< those that have proved nothing, the oldest first
   Clock::time_point shows_again_{};    ///< time of the next line about a refusal
   JoinAttempts attempts_;

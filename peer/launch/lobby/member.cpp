@@ -1,9 +1,12 @@
 #include "peer/launch/lobby/member.h"
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <future>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -36,6 +39,11 @@ constexpr std::size_t most_agents = 64;
 
 /// A refusal that another attempt does not change.
 struct Refused : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// No lobby answers. The text is ours, of several lines.
+struct Unreachable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -129,17 +137,39 @@ class Member {
       why = "it closed";
     } catch (const Refused& refusal) {
       give_up(refusal.what());
+    } catch (const Unreachable& error) {
+      why = error.what();
+    } catch (const std::system_error& error) {
+      const bool cut = error.code() == asio::ssl::error::stream_truncated ||
+                       error.code() == asio::error::eof ||
+                       error.code() == asio::error::connection_reset;
+      why = cut ? "the connection has ended" : printable(error.what(), 300);
     } catch (const std::exception& error) {
       why = printable(error.what(), 300);
     }
+    if (control_ && control_->timed_out()) why = "no message from it for 15 s";
     if (control_) control_->close();
     control_.reset();
     for (const auto& stream : streams_) stream->close();
     co_return why;
   }
 
+  /// Finds the lobby. Meanwhile a signal is heeded.
+  asio::awaitable<std::vector<HostPort>> search() {
+    auto found = std::async(std::launch::async,
+                            [this] { return options_.find([this] { return over_.load(); }); });
+    asio::steady_timer tick(io_);
+    while (found.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+      tick.expires_after(std::chrono::milliseconds(20));
+      co_await tick.async_wait(as_result);
+    }
+    co_return found.get();
+  }
+
   asio::awaitable<void> visit() {
-    control_ = open_channel(options_.find());
+    const std::vector<HostPort> addresses = co_await search();
+    if (over_) co_return;
+    control_ = open_channel(addresses);
     control_->allow(proof_patience);
     co_await control_->shake(asio::ssl::stream_base::client);
     digest_ = control_->certificate_digest();
@@ -212,7 +242,13 @@ class Member {
         outcomes += fmt::format("\n       {}: {}", host_port_text(at.host, at.port), error.what());
       }
     }
-    throw std::runtime_error("no lobby answers" + outcomes);
+    if (addresses.empty())
+      throw Unreachable(fmt::format(
+          "no lobby with the number {:02} answers on this network\nhelp:  check the code; if the "
+          "network lets machines not find each other, --at ADDRESS:PORT names the lobby, as its "
+          "screen shows",
+          options_.code.lobby));
+    throw Unreachable("the lobby does not answer" + outcomes);
   }
 
   /// Starts an agent and connects its streams with the launcher's, through a connection of its own.
@@ -269,11 +305,11 @@ class Member {
   asio::steady_timer pause_{io_};
   std::shared_ptr<LobbyChannel> control_;
   std::set<std::shared_ptr<LobbyChannel>> streams_;
-  std::vector<HostPort> reached_;  ///< address of the last connection
-  std::string digest_;             ///< of the certificate of the lobby that knows the code
-  std::string token_;              ///< proof for later connections, from the lobby
-  bool joined_ = false;            ///< since the last connection
-  bool over_ = false;              ///< closed, refused, or a signal
+  std::vector<HostPort> reached_;   ///< address of the last connection
+  std::string digest_;              ///< of the certificate of the lobby that knows the code
+  std::string token_;               ///< proof for later connections, from the lobby
+  bool joined_ = false;             ///< since the last connection
+  std::atomic<bool> over_ = false;  ///< closed, refused, or a signal; the search reads it too
   int code_ = exit_code::done;
 };
 

@@ -15,8 +15,8 @@ struct MemberOptions {
   JoinCode code;
   Offer offer;
   /// Returns where the lobby may be reached, the likeliest first. Called before each connection,
-  /// because addresses change.
-  std::function<std::vector<HostPort>()> find;
+  /// because addresses change, on another thread. Returns soon after `stopped` returns true.
+  std::function<std::vector<HostPort>(const std::function<bool()>& stopped)> find;
   std::function<void(const std::string&)> say;  ///< a line for the user
 };
 

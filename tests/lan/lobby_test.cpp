@@ -1,0 +1,305 @@
+#include <memory>
+
+#include "tests/lan/lab.h"
+
+// A lobby at the desk and machines that join it by its code, without ssh.
+
+namespace gv {
+namespace {
+
+using Joined = std::unique_ptr<Program>;
+
+class Lobbies : public Lab {
+ protected:
+  /// Writes a fleet of a small model that no machine needs files for.
+  std::string lobby_fleet(int peers, const std::string& more) const {
+    return fleet("fleet.yaml", fmt::format("peers: {}\n", peers), more);
+  }
+  std::vector<std::string> words_of_lobby(std::vector<std::string> arguments) const {
+    std::vector<std::string> all{lab_,
+                                 "in",
+                                 folder(),
+                                 lobby_host(),
+                                 "env",
+                                 "XDG_CACHE_HOME=" + path("cache_lobby"),
+                                 grapevine_program(),
+                                 "lobby"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return all;
+  }
+  virtual std::string lobby_host() const { return "desk"; }
+  Program opened(std::vector<std::string> arguments) const {
+    return Program(words_of_lobby(std::move(arguments)), Program::as_it_stands);
+  }
+  /// Returns what follows a mark on the lobby's screen, up to the next white space.
+  static std::string word_after(Program& lobby, const std::string& mark) {
+    EXPECT_TRUE(lobby.says(mark));
+    std::istringstream rest(lobby.errors().substr(lobby.errors().find(mark) + mark.size()));
+    std::string word;
+    rest >> word;
+    return word;
+  }
+  static std::string code_of(Program& lobby) { return word_after(lobby, "code   "); }
+
+  Joined join(const std::string& host,
+              const std::string& code,
+              const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> all{
+        lab_, "in",    folder(), host, grapevine_program(), "join",
+        code, "--yes", "--name", host, "--folder",          path("folder_" + host)};
+    all.insert(all.end(), more.begin(), more.end());
+    return std::make_unique<Program>(all, Program::as_it_stands);
+  }
+  std::vector<Joined> join_all(const std::string& code,
+                               const std::vector<std::string>& more = {}) const {
+    std::vector<Joined> all;
+    for (const char* host : {"anna", "ben", "carl"}) all.push_back(join(host, code, more));
+    return all;
+  }
+  static void expect_closed(const std::vector<Joined>& all) {
+    for (const Joined& each : all) {
+      const Ended end = each->wait();
+      EXPECT_EQ(end.code, 0) << end.err;
+      EXPECT_NE(end.err.find("the lobby has closed"), std::string::npos) << end.err;
+    }
+  }
+  static std::string simulated(const std::string& file) {
+    return run({"simulate", file, "--no-save", "--json"}).summary().at("params_hash");
+  }
+  /// Returns whether the run has reported this round.
+  static bool has_round(const std::string& file, int round) {
+    std::ifstream in(file + ".run/metrics.jsonl");
+    for (std::string line; std::getline(in, line);) {
+      const auto row = nlohmann::json::parse(line, nullptr, false);
+      if (row.is_object() && row.value("round", 0) >= round) return true;
+    }
+    return false;
+  }
+};
+
+struct Network {
+  const char* title;
+  const char* net;  ///< option of tests/lan/lab
+};
+
+class OnNetwork : public Lobbies, public testing::WithParamInterface<Network> {
+ protected:
+  std::string hosts() const override {
+    return fmt::format("--net {} anna ben carl", GetParam().net);
+  }
+};
+
+TEST_P(OnNetwork, TrainsToTheBitsOfOneMachine) {
+  const std::string file = lobby_fleet(4, "stop: { rounds: 100 }\n");
+  Program lobby = opened({file, "--no-measure", "--json"});
+  const std::vector<Joined> machines = join_all(code_of(lobby));
+  const Ended end = lobby.wait();
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(end.summary().at("params_hash"), simulated(file));
+  EXPECT_EQ(end.err.find("has left"), std::string::npos) << end.err;
+  expect_closed(machines);
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Lan,
+                         OnNetwork,
+                         testing::Values(Network{"IPv4Alone", "4"},
+                                         Network{"IPv6Alone", "6"},
+                                         Network{"LinkLocalAlone", "local"},
+                                         Network{"Both", "both"}),
+                         [](const auto& network) { return network.param.title; });
+
+TEST_F(Lobbies, MeasureBeforeTheStartAndSayWhatIsToBeExpected) {
+  const std::string file = lobby_fleet(2, "stop: { rounds: 50 }\n");
+  Program lobby = opened({file, "--json"});
+  const Joined anna = join("anna", code_of(lobby));
+  const Ended end = lobby.wait();
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.err.find("Predicted: 2 machines train"), std::string::npos) << end.err;
+  EXPECT_EQ(end.err.find(" 0 GFLOP/s"), std::string::npos)
+      << "the first product takes longer than all of the measurement: " << end.err;
+}
+
+constexpr const char* with_checkpoints =
+    "checkpoint: { every: 20 rounds }\nevaluate: { every: 20 rounds }\n"
+    "network: { latency: 2 ms, emulate: true }\nfaults: { deadline: 1 s }\n";
+
+/// Found by trying: the resumed lobby was ready before the launcher of the dead one had saved and
+/// ended, and gave the run up as one that still runs.
+TEST_F(Lobbies, AreResumedToTheBitAfterTheirDeath) {
+  const std::string file =
+      lobby_fleet(4, std::string("stop: { rounds: 600 }\nlaunch: { leash: 5 s, grace: 2 s }\n") +
+                         with_checkpoints);
+  Program dead = opened({file, "--no-measure"});
+  const std::vector<Joined> machines = join_all(code_of(dead));
+  ASSERT_TRUE(comes_true([&] { return has_round(file, 60); })) << dead.errors();
+  dead.kill(SIGKILL);
+  for (const Joined& each : machines) EXPECT_TRUE(each->says("the lobby is lost"));
+  Program lobby = opened({"--resume", "--json"});
+  EXPECT_EQ(code_of(lobby), code_of(dead));
+  const Ended end = lobby.wait();
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(end.summary().at("params_hash"), simulated(file)) << end.err;
+  expect_closed(machines);
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
+TEST_F(Lobbies, TakeAKilledMachineBackWithItsPeers) {
+  const std::string file = lobby_fleet(
+      4, std::string("stop: { time: 1 h }\nlaunch: { leash: 5 s, grace: 2 s, restart: on-failure "
+                     "}\n") +
+             with_checkpoints);
+  Program lobby = opened({file, "--no-measure"});
+  const std::string code = code_of(lobby);
+  const std::vector<Joined> machines = join_all(code);
+  ASSERT_TRUE(comes_true([&] { return has_round(file, 40); })) << lobby.errors();
+  machines[2]->kill(SIGKILL);
+  ASSERT_TRUE(lobby.says("carl has left"));
+  EXPECT_TRUE(comes_true([&] { return processes("carl") == 0; })) << "nothing outlives its join";
+  const Joined carl = join("carl", code);
+  ASSERT_TRUE(lobby.says("carl is back"));
+  EXPECT_TRUE(lobby.says("host carl answers again"));
+  EXPECT_TRUE(lobby.says("[peer 3] resumes from the checkpoint"));
+  lobby.kill(SIGINT);
+  const Ended end = lobby.wait();
+  EXPECT_EQ(end.code, 130) << end.err;
+  EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
+}
+
+TEST_F(Lobbies, LetAGuesserWait) {
+  Program lobby = opened({});
+  std::string code = code_of(lobby);
+  const std::string right = code;
+  code.back() = code.back() == '9' ? '0' : static_cast<char>(code.back() + 1);
+  for (int k = 0; k < 3; ++k) {
+    const Ended end = join("anna", code)->wait();
+    EXPECT_EQ(end.code, 1);
+    EXPECT_NE(end.err.find("error: wrong code"), std::string::npos) << end.err;
+  }
+  const Ended waits = join("anna", right)->wait();
+  EXPECT_EQ(waits.code, 1);
+  EXPECT_NE(waits.err.find("too many wrong codes; the next try is in"), std::string::npos)
+      << waits.err;
+  const Joined ben = join("ben", right);
+  EXPECT_TRUE(ben->says("joined the lobby")) << "the wait is one machine's";
+  EXPECT_TRUE(lobby.says("refused 10.77.0.1: wrong code"));
+  lobby.kill(SIGINT);
+  EXPECT_EQ(lobby.wait().code, 130);
+  EXPECT_EQ(ben->wait().code, 0);
+}
+
+/// Ctrl-C was once heeded after the search for the lobby alone, which takes eight seconds.
+TEST_F(Lobbies, AreSearchedForUntilTheUserStops) {
+  const Joined anna = join("anna", "12-345-678");
+  ASSERT_TRUE(anna->says("looking for lobby 12"));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  const auto began = std::chrono::steady_clock::now();
+  anna->kill(SIGINT);
+  EXPECT_EQ(anna->wait().code, 130);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(4));
+  const Ended alone = join("ben", "12-345-678")->wait();
+  EXPECT_EQ(alone.code, 1);
+  for (const char* words : {"no lobby with the number 12 answers", "--at ADDRESS:PORT"})
+    EXPECT_NE(alone.err.find(words), std::string::npos) << words << "\n" << alone.err;
+}
+
+/// The lobby is on a fourth host, since the desk hears all that its bridge does.
+class WithoutMulticast : public Lobbies {
+ protected:
+  std::string hosts() const override { return "--net 4 anna ben carl dora"; }
+  std::string lobby_host() const override { return "dora"; }
+};
+
+TEST_F(WithoutMulticast, MachinesJoinByTheAddress) {
+  std::string said;
+  for (int port = 1; port <= 4; ++port)
+    said +=
+        said_by(fmt::format("bridge -n {}-desk link set dev to{} mcast_flood off", prefix(), port));
+  if (!said.empty()) GTEST_SKIP() << "this bridge cannot block multicast: " << said;
+  const std::string file = lobby_fleet(4, "stop: { rounds: 50 }\n");
+  Program lobby = opened({file, "--no-measure", "--json"});
+  const std::string code = code_of(lobby);
+  const Ended lost = join("anna", code)->wait();
+  EXPECT_EQ(lost.code, 1) << lost.err;
+  const std::vector<Joined> machines = join_all(code, {"--at", word_after(lobby, "--at ")});
+  const Ended end = lobby.wait();
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(end.summary().at("params_hash"), simulated(file));
+  expect_closed(machines);
+}
+
+/// Each machine has a part of a table, which stays there.
+class Parts : public Lobbies {
+ protected:
+  static void write_part(const std::string& file, int from, const char* columns = "a,b,kind") {
+    std::ofstream out(file);
+    out << columns << '\n';
+    for (int k = from; k < from + 40; ++k)
+      out << k % 7 - 3 << ',' << k % 5 - 2 << ',' << (k % 7 + k % 5 > 4 ? "p" : "q") << '\n';
+  }
+  std::string part_of(const char* host) const { return path(fmt::format("{}.csv", host)); }
+  std::string parts_fleet() const {
+    std::ofstream(path("parts.yaml"))
+        << "version: 1\nseed: 7\npeers: 3\n"
+        << "data: { kind: table, file: \"part-{id}.csv\", test: test.csv, target: kind, "
+           "standardize: false }\nmodel: softmax\n"
+        << "train: { optimizer: { kind: sgd, lr: 0.05 } }\ntopology: ring\n"
+        << "stop: { rounds: 50 }\noutput: { dir: " << path("parts.run") << " }\n";
+    return path("parts.yaml");
+  }
+  void SetUp() override {
+    Lobbies::SetUp();
+    int from = 0;
+    for (const char* host : {"anna", "ben", "carl"}) write_part(part_of(host), from += 11);
+    write_part(path("test.csv"), 100);
+  }
+};
+
+/// Found by trying: the launcher wanted all parts itself, and no machine had the test set.
+TEST_F(Parts, StayOnTheirMachines) {
+  const std::string file = parts_fleet();
+  Program lobby = opened({file, "--not-here", "--no-measure", "--json"});
+  const std::string code = code_of(lobby);
+  std::vector<Joined> machines;
+  for (const char* host : {"anna", "ben", "carl"}) {
+    machines.push_back(join(host, code, {"--data", part_of(host)}));
+    ASSERT_TRUE(lobby.says(fmt::format("{} joined", host)));
+  }
+  const Ended end = lobby.wait();
+  ASSERT_EQ(end.code, 0) << end.err;
+  expect_closed(machines);
+  int id = 0;
+  for (const char* host : {"anna", "ben", "carl"})
+    fs::copy(part_of(host), path(fmt::format("part-{}.csv", id++)));
+  EXPECT_EQ(end.summary().at("params_hash"), simulated(file)) << end.err;
+}
+
+TEST_F(Parts, WithOtherColumnsAreRefusedBeforeTheStart) {
+  write_part(part_of("carl"), 3, "a,c,kind");
+  Program lobby = opened({parts_fleet(), "--not-here", "--no-measure"});
+  const std::string code = code_of(lobby);
+  std::vector<Joined> machines;
+  for (const char* host : {"anna", "ben", "carl"})
+    machines.push_back(join(host, code, {"--data", part_of(host)}));
+  const Ended end = lobby.wait();
+  EXPECT_EQ(end.code, 2);
+  EXPECT_NE(end.err.find("the columns of carl's data are not those of"), std::string::npos)
+      << end.err;
+  expect_closed(machines);
+}
+
+TEST_F(Lobbies, RefuseAFleetBeforeMachinesHaveCome) {
+  const std::string own = fleet("own.yaml", "hosts: { anna: {} }\npeers: [{ host: anna }, {}]\n",
+                                "stop: { rounds: 10 }\n");
+  const Ended hosts = opened({own}).wait();
+  EXPECT_EQ(hosts.code, 2);
+  EXPECT_NE(hosts.err.find("the file has `hosts` of its own"), std::string::npos) << hosts.err;
+  std::ofstream(path("broken.yaml")) << "version: 1\npeers: [4\n";
+  const Ended broken = opened({path("broken.yaml")}).wait();
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_NE(broken.err.find("broken.yaml"), std::string::npos) << broken.err;
+  EXPECT_EQ(broken.err.find("code "), std::string::npos) << broken.err;
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,150 @@
+#include "peer/cli/lobby_start.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/scratch_folder.h"
+
+namespace gv::cli {
+namespace {
+
+std::vector<PeerId> shares(std::vector<unsigned> cores, PeerId peers) {
+  std::vector<LobbySeat> seats;
+  for (std::size_t k = 0; k < cores.size(); ++k)
+    seats.push_back({.machine = fmt::format("m{}", k), .cores = cores[k]});
+  share_peers(seats, peers);
+  std::vector<PeerId> counts;
+  for (const LobbySeat& seat : seats) counts.push_back(seat.peers);
+  return counts;
+}
+
+TEST(SharePeers, GivesTheRemainderToTheMostCores) {
+  using Counts = std::vector<PeerId>;
+  EXPECT_EQ(shares({2, 2, 2}, 6), (Counts{2, 2, 2}));
+  EXPECT_EQ(shares({2, 8, 4}, 7), (Counts{2, 3, 2}));
+  EXPECT_EQ(shares({2, 8, 4}, 8), (Counts{2, 3, 3}));
+  EXPECT_EQ(shares({4, 4, 4}, 4), (Counts{2, 1, 1})) << "of equals the first";
+  EXPECT_EQ(shares({1, 8, 4}, 2), (Counts{0, 1, 1})) << "the fewest cores get none";
+  EXPECT_EQ(shares({1}, 5), (Counts{5}));
+  EXPECT_EQ(shares({}, 5), (Counts{}));
+}
+
+TEST(SharePeers, GivesEachPeerOnce) {
+  for (PeerId peers = 0; peers < 20; ++peers)
+    for (unsigned machines = 1; machines < 9; ++machines) {
+      std::vector<unsigned> cores;
+      for (unsigned k = 0; k < machines; ++k) cores.push_back(1 + k * 7 % 5);
+      PeerId sum = 0;
+      const std::vector<PeerId> counts = shares(cores, peers);
+      for (const PeerId count : counts) {
+        sum += count;
+        EXPECT_GE(count, peers / machines);
+        EXPECT_LE(count, peers / machines + 1);
+      }
+      EXPECT_EQ(sum, peers);
+    }
+}
+
+/// Writes fleets, and reads them as a lobby does.
+class Seats : public testing::Test {
+ protected:
+  Fleet read(const std::string& text, const std::vector<std::string>& sets = {}) const {
+    const std::string file = path("fleet.yaml");
+    std::ofstream(file) << "version: 1\n" << text;
+    return read_fleet(file, sets, nullptr);
+  }
+  std::string path(const std::string& name) const {
+    return (std::filesystem::path(scratch_.path()) / name).string();
+  }
+
+ private:
+  ScratchFolder scratch_;
+};
+
+constexpr const char* of_five = "peers: 5\ndata: { kind: quadratic }\nmodel: quadratic\n";
+
+TEST_F(Seats, BecomeHostsAndPeers) {
+  std::vector<LobbySeat> seats{
+      {.machine = "localhost", .cores = 8},
+      {.machine = "anna", .cores = 4, .data = "/home/anna/a \"part\""},
+      {.machine = "ben", .cores = 1, .address = "10.0.0.7"},
+      {.machine = "idle", .cores = 1},
+  };
+  seats[0].peers = seats[1].peers = 2;
+  seats[2].peers = 1;
+  const Fleet fleet = read(of_five, seat_sets(seats));
+  ASSERT_EQ(fleet.peers.size(), 5U);
+  const char* const hosts[] = {"localhost", "localhost", "anna", "anna", "ben"};
+  const unsigned threads[] = {4, 4, 2, 2, 1};
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(fleet.peers[i].host, hosts[i]) << i;
+    EXPECT_EQ(fleet.peers[i].threads, threads[i]) << i;
+    EXPECT_EQ(fleet.peers[i].speed, 1) << i;
+  }
+  for (const HostSpec& host : fleet.hosts) {
+    EXPECT_NE(host.name, "idle") << "a machine without a peer is no host";
+    if (host.name == "anna") EXPECT_EQ(host.data, "/home/anna/a \"part\"");
+    if (host.name == "ben") EXPECT_EQ(host.address, "10.0.0.7");
+  }
+}
+
+TEST_F(Seats, HaveTheSpeedsThatWereMeasured) {
+  std::vector<LobbySeat> seats{{.machine = "localhost", .cores = 2},
+                               {.machine = "anna", .cores = 2}};
+  seats[0].peers = 2;
+  seats[0].speeds = {3.25, 1.5};
+  seats[1].peers = 3;
+  seats[1].speeds = {1, 2};  // one was not measured: none counts
+  const Fleet fleet = read(of_five, seat_sets(seats));
+  ASSERT_EQ(fleet.peers.size(), 5U);
+  EXPECT_EQ(fleet.peers[0].speed, 3.25);
+  EXPECT_EQ(fleet.peers[1].speed, 1.5);
+  for (std::size_t i = 2; i < 5; ++i) EXPECT_EQ(fleet.peers[i].speed, 1) << i;
+}
+
+LobbyMember member(const std::string& name, std::vector<std::string> columns = {}) {
+  LobbyMember member{.offer = {.name = name, .cores = 1}, .here = true};
+  if (!columns.empty()) member.offer.data = "/srv/" + name + ".csv";
+  member.offer.columns = std::move(columns);
+  return member;
+}
+
+TEST_F(Seats, AreRefusedForHostsOfTheFile) {
+  EXPECT_EQ(seat_objection(read(of_five), {}), "");
+  EXPECT_EQ(seat_objection(read(of_five), {member("anna"), member("ben")}), "");
+  const Fleet own = read(
+      "hosts: { dora: {} }\npeers: [{ host: dora }, {}]\ndata: { kind: quadratic }\nmodel: "
+      "quadratic\n");
+  EXPECT_NE(seat_objection(own, {}).find("the file has `hosts` of its own"), std::string::npos);
+}
+
+TEST_F(Seats, AreRefusedWhereNoProgramMayRun) {
+  std::vector<LobbyMember> members{member("anna"), member("ben")};
+  members[1].offer.program = false;
+  EXPECT_EQ(seat_objection(read(of_five), members), "") << "this fleet has none";
+  const Fleet fleet = read("peers: 2\nprogram: [\"true\"]\nstop: { rounds: 3 }\n");
+  EXPECT_NE(seat_objection(fleet, members).find("ben does not allow programs"), std::string::npos);
+  members[1].offer.program = true;
+  EXPECT_EQ(seat_objection(fleet, members), "");
+}
+
+TEST_F(Seats, AreRefusedForPartsThatAreMissingOrDiffer) {
+  std::ofstream(path("test.csv")) << "a,kind\n1,p\n2,q\n";
+  const Fleet parts = read(
+      "peers: 2\ndata: { kind: table, file: \"part-{id}.csv\", test: test.csv, target: kind, "
+      "standardize: false }\nmodel: softmax\n");
+  EXPECT_EQ(seat_objection(parts, {member("anna", {"a", "kind"}), member("ben", {"a", "kind"})}),
+            "");
+  EXPECT_NE(seat_objection(parts, {member("anna", {"a", "kind"}), member("ben")})
+                .find("ben has no part of"),
+            std::string::npos);
+  EXPECT_NE(seat_objection(parts, {member("anna", {"a", "kind"}), member("ben", {"kind", "a"})})
+                .find("the columns of ben's data are not those of anna's: kind,a / a,kind"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace gv::cli

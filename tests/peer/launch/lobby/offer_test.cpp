@@ -1,0 +1,135 @@
+#include "peer/launch/lobby/offer.h"
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "peer/fleet/json/json.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+Offer an_offer() {
+  Offer offer{.name = "anna", .facts = own_facts()};
+  offer.cores = 6;
+  offer.memory_bytes = std::uint64_t{3} << 33;
+  offer.program = false;
+  offer.gflops = 41.5;
+  offer.devices = {{0, "a card", 80'000'000'000}, {1, "another", 24'000'000'000}};
+  offer.data = "/srv/mine.csv";
+  offer.data_folder = "/home/anna/.cache/grapevine/joined-data";
+  offer.columns = {"a", "b \"quoted\"", "kind"};
+  return offer;
+}
+
+Offer parsed(const std::string& text) {
+  return parse_offer(parse_json(text, "an offer"));
+}
+
+TEST(Offer, IsReadAsItWasWritten) {
+  const Offer offer = an_offer();
+  const Offer read = parsed(offer_text(offer));
+  EXPECT_EQ(offer_text(read), offer_text(offer));
+  EXPECT_EQ(read.name, "anna");
+  EXPECT_EQ(read.cores, 6U);
+  EXPECT_EQ(read.memory_bytes, std::uint64_t{3} << 33);
+  EXPECT_FALSE(read.program);
+  EXPECT_EQ(read.gflops, 41.5);
+  ASSERT_EQ(read.devices.size(), 2U);
+  EXPECT_EQ(read.devices[1].name, "another");
+  EXPECT_EQ(read.data, offer.data);
+  EXPECT_EQ(read.columns, offer.columns);
+}
+
+TEST(Offer, HasBounds) {
+  Offer offer = an_offer();
+  offer.devices.assign(1000, {0, std::string(5000, 'x'), 1});
+  offer.columns.assign(5000, std::string(5000, 'c'));
+  const Offer read = parsed(offer_text(offer));
+  EXPECT_EQ(read.devices.size(), 64U);
+  EXPECT_LE(read.devices[0].name.size(), 200U);
+  EXPECT_EQ(read.columns.size(), 1000U);
+  EXPECT_LE(read.columns[0].size(), 200U);
+}
+
+TEST(Offer, OutOfBoundsIsRefused) {
+  for (const unsigned cores : {0U, 100'001U}) {
+    Offer offer = an_offer();
+    offer.cores = cores;
+    EXPECT_THROW(parsed(offer_text(offer)), std::exception) << cores;
+  }
+  Offer slow = an_offer();
+  slow.gflops = -1;
+  EXPECT_THROW(parsed(offer_text(slow)), std::exception);
+}
+
+/// Each member of the object is needed, and each truncation of the text is refused.
+TEST(Offer, ThatIsIncompleteIsRefused) {
+  const std::string text = offer_text(an_offer());
+  for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
+    EXPECT_THROW(parsed(text.substr(0, bytes)), std::exception) << bytes;
+  for (const char* key : {"name", "facts", "cores", "memory_bytes", "program", "gflops", "devices",
+                          "data", "data_folder", "columns"}) {
+    std::string without = text;
+    without.replace(without.find('"' + std::string(key) + "\":"), 2, "\"_");
+    EXPECT_THROW(parsed(without), std::exception) << key;
+  }
+}
+
+TEST(Offer, DoesNotControlTheTerminal) {
+  Offer offer = an_offer();
+  offer.columns = {"\x1b[31mred"};
+  offer.devices = {{0, "\x1b[2J", 1}};
+  offer.facts.processor = offer.facts.version = "\x1b[5m";
+  const Offer read = parsed(offer_text(offer));
+  EXPECT_EQ(read.columns[0].find('\x1b'), std::string::npos);
+  EXPECT_EQ(read.devices[0].name.find('\x1b'), std::string::npos);
+  EXPECT_EQ(read.facts.processor.find('\x1b'), std::string::npos);
+  EXPECT_EQ(read.facts.version.find('\x1b'), std::string::npos);
+}
+
+TEST(Offer, OfThisMachineIsMeasured) {
+  const Offer offer = own_offer("");
+  EXPECT_GE(offer.cores, 1U);
+  EXPECT_GT(offer.gflops, 0);
+  EXPECT_GT(offer.memory_bytes, 0U);
+  EXPECT_TRUE(offer.columns.empty());
+  EXPECT_EQ(offer_text(parsed(offer_text(offer))), offer_text(offer));
+}
+
+TEST(Offer, NamesTheColumnsOfItsData) {
+  const ScratchFolder scratch;
+  const std::string path = (std::filesystem::path(scratch.path()) / "part.csv").string();
+  const auto columns_of = [&](const char* text) {
+    std::ofstream(path) << text;
+    return own_offer(path).columns;
+  };
+  EXPECT_EQ(columns_of("a,b,kind\r\n1,2,p\n"), (std::vector<std::string>{"a", "b", "kind"}));
+  EXPECT_EQ(columns_of("\"a\";\"b,c\";kind\n"), (std::vector<std::string>{"a", "b,c", "kind"}));
+  EXPECT_EQ(columns_of("a\tb\n"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_THROW(own_offer(path + ".absent"), std::runtime_error);
+}
+
+TEST(MachineName, IsOfLettersDigitsAndDashes) {
+  EXPECT_EQ(machine_name("anna"), "anna");
+  EXPECT_EQ(machine_name("Anna's laptop"), "Anna-s-laptop");
+  EXPECT_EQ(machine_name("--x--"), "x");
+  EXPECT_EQ(machine_name("a  b"), "a-b");
+  EXPECT_EQ(machine_name(""), "machine");
+  EXPECT_EQ(machine_name("\xc3\xa4"), "machine");
+  EXPECT_EQ(machine_name("7"), "machine-7") << "a number would be a peer";
+  EXPECT_EQ(machine_name("localhost"), "machine-localhost") << "that is the lobby's machine";
+  for (const char* text : {"a;rm -rf ~", "$(x)", "a\nb", "../..", "{ }", "a: b"})
+    for (const char c : machine_name(text))
+      EXPECT_TRUE(std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-') << text;
+  EXPECT_LE(machine_name(std::string(1000, 'a')).size(), 40U);
+  EXPECT_EQ(machine_name(machine_name("12 a!")), machine_name("12 a!"));
+}
+
+}  // namespace
+}  // namespace gv
