@@ -200,8 +200,7 @@ LobbyResponder::LobbyResponder(unsigned lobby,
   if (answering_->sockets.empty())
     throw std::runtime_error(
         fmt::format("cannot share UDP port {}, on which other machines ask for lobbies: {}",
-                    mdns_port,
-                    std::strerror(errno)));
+                    mdns_port, std::strerror(errno)));
   answering_->look();  // from now on the lobby can be found
   answering_->thread =
       std::jthread([this](const std::stop_token& stop) { answering_->answer_all(stop); });

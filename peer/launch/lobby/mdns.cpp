@@ -118,8 +118,7 @@ Record srv_record(const LobbyNotice& ours) {
 
 Record txt_record(const LobbyNotice& ours) {
   std::string data;
-  for (const std::string& pair : {std::string("txtvers=1"),
-                                  fmt::format("lobby={}", ours.lobby),
+  for (const std::string& pair : {std::string("txtvers=1"), fmt::format("lobby={}", ours.lobby),
                                   fmt::format("version={}", ours.version)}) {
     data += static_cast<char>(pair.size());
     data += pair;

@@ -76,8 +76,7 @@ std::string shown(const std::string& text) {
 void read_devices(const JsonValue& rows, Offer& offer) {
   for (const JsonValue& row : rows.items)
     if (offer.devices.size() < most_devices)
-      offer.devices.push_back({json_integer<int>(row, "number"),
-                               shown(json_text(row, "name")),
+      offer.devices.push_back({json_integer<int>(row, "number"), shown(json_text(row, "name")),
                                json_integer<std::uint64_t>(row, "memory_bytes")});
 }
 
@@ -126,8 +125,7 @@ Offer parse_offer(const JsonValue& json) {
   offer.facts.version = shown(offer.facts.version);
   read_devices(json_member(json, "devices"), offer);
   for (const JsonValue& column : json_member(json, "columns").items)
-    if (offer.columns.size() < most_columns)
-      offer.columns.push_back(shown(column.text));
+    if (offer.columns.size() < most_columns) offer.columns.push_back(shown(column.text));
   constexpr unsigned most_cores = 100'000;
   constexpr double most_gflops = 1e9;
   const bool has_speed = offer.gflops >= 0 && offer.gflops <= most_gflops;

@@ -30,9 +30,7 @@ MdnsPacket answer(AnswerForm form) {
 }
 
 std::vector<MdnsPacket> valid_packets() {
-  return {lobby_question(7),
-          answer(AnswerForm::unicast),
-          answer(AnswerForm::multicast),
+  return {lobby_question(7), answer(AnswerForm::unicast), answer(AnswerForm::multicast),
           lobby_answer(LobbyQuestion::everything(), ours, AnswerForm::multicast),
           lobby_goodbye(ours)};
 }
@@ -161,8 +159,7 @@ TEST(Mdns, DrawnPacketsAreReadWithinBounds) {
           const MdnsPacket& other = valid[below(valid.size())];
           const std::size_t from = below(other.size()), to = below(packet.size());
           const std::size_t most = std::min(other.size() - from, packet.size() - to);
-          std::copy_n(other.begin() + static_cast<std::ptrdiff_t>(from),
-                      below(most + 1),
+          std::copy_n(other.begin() + static_cast<std::ptrdiff_t>(from), below(most + 1),
                       packet.begin() + static_cast<std::ptrdiff_t>(to));
         }
       }
@@ -182,17 +179,17 @@ TEST(Mdns, PointersThatLoopOrPointForwardAreRefused) {
   const std::string service("\x0a_grapevine\x04_tcp\x05local\0", 23);
   EXPECT_TRUE(is_read(question_with(service)));
   using namespace std::string_literals;
-  for (const std::string& name : {"\xc0\x0c"s,  // to itself
-                                  "\xc0\x0d"s,  // into itself
-                                  "\xc0\x00"s,  // into the header
-                                  "\xc0\x10"s,  // forward
-                                  "\xff\xff"s,  // beyond the end
-                                  "\x01"
-                                  "a\xc0\x0c"s,  // a label that repeats for ever
-                                  "\x0a_grapevine\x04_tcp\xc0\x0c"s,
-                                  "\x0a_grapevine\x04_tcp\xc0\x22\x05local\0"s,
-                                  "\x4a_grapevine\x04_tcp\x05local\0"s,  // a length of 74
-                                  "\x8a_grapevine\x04_tcp\x05local\0"s})
+  for (const std::string& name :
+       {"\xc0\x0c"s,  // to itself
+        "\xc0\x0d"s,  // into itself
+        "\xc0\x00"s,  // into the header
+        "\xc0\x10"s,  // forward
+        "\xff\xff"s,  // beyond the end
+        "\x01"
+        "a\xc0\x0c"s,  // a label that repeats for ever
+        "\x0a_grapevine\x04_tcp\xc0\x0c"s, "\x0a_grapevine\x04_tcp\xc0\x22\x05local\0"s,
+        "\x4a_grapevine\x04_tcp\x05local\0"s,  // a length of 74
+        "\x8a_grapevine\x04_tcp\x05local\0"s})
     EXPECT_FALSE(is_read(question_with(name, service))) << hex_of(packet_of(name));
 }
 
@@ -279,9 +276,9 @@ TEST(Mdns, AddressesThatNoMachineHasAreLeftOut) {
   for (const auto bad : {"\0\0\0\0"sv, "\0\1\2\3"sv, "\xe0\0\0\xfb"sv, "\xff\xff\xff\xff"sv})
     EXPECT_EQ(read_with(v4, bad).at(0).addresses.front(), "fd00::7");
   const auto v6 = "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\7"sv;
-  for (const auto bad : {"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"sv,
-                         "\xff\2\0\0\0\0\0\0\0\0\0\0\0\0\0\xfb"sv,
-                         "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1"sv})
+  for (const auto bad :
+       {"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"sv, "\xff\2\0\0\0\0\0\0\0\0\0\0\0\0\0\xfb"sv,
+        "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1"sv})
     EXPECT_EQ(read_with(v6, bad).at(0).addresses.size(), 2U);
 }
 
@@ -310,13 +307,7 @@ TEST(MdnsInPython, PacketsAreReadAlike) {
         "{6} {5} A {2} {4} 10.0.0.7\n"
         "{6} {5} AAAA {2} {4} fd00::7\n"
         "{6} {5} AAAA {2} {4} fe80::7\n",
-        service,
-        instance,
-        own,
-        service_ttl,
-        host_ttl,
-        "grapevine-42-0a1b2c3d.local",
-        rest);
+        service, instance, own, service_ttl, host_ttl, "grapevine-42-0a1b2c3d.local", rest);
   };
   EXPECT_EQ(checked_by_python("read " + hex_of(answer(AnswerForm::unicast))),
             fmt::format("id 7 flags 8400\nquestion {} PTR 0001\n", service) +
