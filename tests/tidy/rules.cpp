@@ -92,7 +92,8 @@ Findings include_direction(const File& file) {
 }
 
 Findings library_placement(const File& file) {
-  static const std::regex asio_file(R"(^peer/(wire/tcp/.*|.*/(tcp|http|process)_[^/]*)$)");
+  static const std::regex asio_file(
+      R"(^peer/(wire/tcp/.*|launch/lobby/.*|.*/(tcp|http|process)_[^/]*)$)");
   static const std::regex asio(R"(#include <asio[./])");
   static const std::regex protobuf(
       R"(#include [<"](google/protobuf/|wire/wire\.pb|onnx/onnx\.pb))");
@@ -101,8 +102,10 @@ Findings library_placement(const File& file) {
   if (folder_of(file.path) == "tests") return {};
   Findings findings;
   if (!std::regex_search(file.path, asio_file))
-    append(findings,
-           where(file, asio, "Asio belongs into peer/wire/tcp and {tcp,http,process}_* files"));
+    append(
+        findings,
+        where(file, asio,
+              "Asio belongs into peer/wire/tcp, peer/launch/lobby and {tcp,http,process}_* files"));
   if (!file.path.starts_with("peer/wire/frame/") && !file.path.starts_with("peer/model/onnx/"))
     append(findings,
            where(file, protobuf, "Protobuf belongs into peer/wire/frame and peer/model/onnx"));
