@@ -16,7 +16,7 @@ bool of_screens(const std::string& path) {
                                        "peer/fleet/data/table_statistics",
                                        "peer/fleet/specs",
                                        "peer/launch/agent/lan.cpp",
-                                       "peer/launch/agent/link_table",
+                                       "peer/launch/agent/link_bench",
                                        "peer/launch/agent/ssh.cpp",
                                        "peer/launch/deploy/",
                                        "peer/record/export/",
