@@ -39,7 +39,6 @@ bool of_screens(const std::string& path) {
                                        "peer/study/predict/calibrate/calibrated_model",
                                        "peer/study/predict/forecast/",
                                        "peer/study/sweep/estimate",
-                                       "peer/study/sweep/slurm_script",
                                        "peer/study/sweep/sweep_screen",
                                        "graph/formats/",
                                        "graph/spec/"};
