@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <utility>
 
 #include "graph/formats/file_error.h"
 #include "graph/formats/listed_graph.h"
-#include "graph/formats/xml_tags.h"
 #include "graph/spec/parameters.h"
 
 // GraphML (graphml.graphdrawing.org/primer): one <graph> of <node id> and <edge source target>; the
@@ -11,6 +14,147 @@
 
 namespace gv {
 namespace {
+
+constexpr std::array<std::pair<std::string_view, char>, 5> entities{
+    {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}}};
+
+class Scanner {
+ public:
+  Scanner(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+
+  std::vector<XmlTag> tags() {
+    std::vector<XmlTag> list;
+    std::vector<std::string> open;
+    for (;;) {
+      const std::string between = decode(advance_to("<"));
+      if (!list.empty()) list.back().text += between;
+      if (at_ == text_.size()) break;
+      if (skipped()) continue;
+      XmlTag tag = read_tag();
+      if (tag.opens) open.push_back(tag.name);
+      if (tag.closes) {
+        if (open.empty() || open.back() != tag.name)
+          fail("</" + excerpt(tag.name) + "> closes what is not open");
+        open.pop_back();
+      }
+      list.push_back(std::move(tag));
+    }
+    if (!open.empty()) fail("<" + excerpt(open.back()) + "> is not closed");
+    return list;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    refuse_file(path_ + ":" + std::to_string(line_) + ": ", what);
+  }
+
+  /// Returns what lies before `mark`, which is not consumed; all the rest when there is none.
+  std::string_view advance_to(std::string_view mark) {
+    const std::size_t end = std::min(text_.find(mark, at_), text_.size());
+    const std::string_view passed = text_.substr(at_, end - at_);
+    line_ += static_cast<std::size_t>(std::ranges::count(passed, '\n'));
+    at_ = end;
+    return passed;
+  }
+
+  bool skipped() {
+    const std::string_view rest = text_.substr(at_);
+    std::string_view end;
+    if (rest.starts_with("<!--"))
+      end = "-->";
+    else if (rest.starts_with("<?"))
+      end = "?>";
+    else if (rest.starts_with("<!"))
+      end = ">";
+    if (end.empty()) return false;
+    advance_to(end);
+    if (at_ == text_.size()) fail("a comment or declaration does not end");
+    at_ += end.size();
+    return true;
+  }
+
+  XmlTag read_tag() {
+    XmlTag tag;
+    tag.line = line_;
+    std::string_view body = advance_to(">");
+    if (at_ == text_.size()) fail("a tag does not end");
+    ++at_;
+    body.remove_prefix(1);  // <
+    tag.closes = body.starts_with('/') || body.ends_with('/');
+    tag.opens = !body.starts_with('/');
+    if (body.starts_with('/')) body.remove_prefix(1);
+    if (body.ends_with('/')) body.remove_suffix(1);
+    const std::size_t end = std::min(body.find_first_of(" \t\r\n"), body.size());
+    tag.name = body.substr(0, end);
+    if (tag.name.empty()) fail("a tag without a name");
+    read_attributes(tag, body.substr(end));
+    return tag;
+  }
+
+  void read_attributes(XmlTag& tag, std::string_view body) {
+    for (;;) {
+      const std::size_t start = body.find_first_not_of(" \t\r\n");
+      if (start == std::string_view::npos) return;
+      const std::size_t equals = body.find('=', start);
+      const std::size_t open = body.find_first_of("\"'", start);
+      if (equals == std::string_view::npos || open == std::string_view::npos || equals > open)
+        fail("expected attributes such as id=\"0\" in <" + excerpt(tag.name) + ">");
+      const std::size_t close = body.find(body[open], open + 1);
+      if (close == std::string_view::npos)
+        fail("an attribute of <" + excerpt(tag.name) + "> does not end");
+      std::string key(body.substr(start, equals - start));
+      key.resize(key.find_last_not_of(" \t\r\n") + 1);
+      tag.attributes[key] = decode(body.substr(open + 1, close - open - 1));
+      body.remove_prefix(close + 1);
+    }
+  }
+
+  std::string decode(std::string_view text) const {
+    std::string out;
+    for (std::size_t k = 0; k < text.size(); ++k) {
+      if (text[k] != '&') {
+        out += text[k];
+        continue;
+      }
+      const std::size_t end = text.find(';', k);
+      if (end == std::string_view::npos) fail("an entity does not end");
+      const std::string_view name = text.substr(k + 1, end - k - 1);
+      k = end;
+      if (name.starts_with('#')) {
+        out += character(name);
+        continue;
+      }
+      const auto known =
+          std::ranges::find(entities, name, &std::pair<std::string_view, char>::first);
+      if (known == entities.end()) fail("the entity &" + excerpt(name) + "; is not read");
+      out += known->second;
+    }
+    return out;
+  }
+
+  /// Returns the character of a reference such as `#10` or `#x20AC` as UTF-8.
+  std::string character(std::string_view reference) const {
+    const bool hex = reference.starts_with("#x");
+    const std::string_view digits = reference.substr(hex ? 2 : 1);
+    std::uint32_t code = 0;
+    const char* const last = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), last, code, hex ? 16 : 10);
+    const bool surrogate = code >= 0xD800 && code < 0xE000;
+    if (error != std::errc{} || stop != last || code == 0 || code > 0x10FFFF || surrogate)
+      fail("the entity &" + excerpt(reference) + "; is no character");
+    if (code < 0x80) return {static_cast<char>(code)};
+    std::string bytes;
+    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    bytes += static_cast<char>(0xF00U >> more | code >> 6 * more);
+    for (int k = more - 1; k >= 0; --k) bytes += static_cast<char>(0x80U | (code >> 6 * k & 0x3FU));
+    return bytes;
+  }
+
+  std::string_view text_;
+  const std::string& path_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+};
 
 class Reader {
  public:
@@ -86,6 +230,25 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<XmlTag> parse_xml_tags(std::string_view text, const std::string& path) {
+  return Scanner(text, path).tags();
+}
+
+std::string xml_quoted(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto entity = std::ranges::find(entities, c, &std::pair<std::string_view, char>::second);
+    if (entity == entities.end()) {
+      out += c;
+    } else {
+      out += '&';
+      out += entity->first;
+      out += ';';
+    }
+  }
+  return out;
+}
 
 ListedGraph parse_graphml(std::string_view text, const std::string& path) {
   return Reader(path).read(parse_xml_tags(text, path));

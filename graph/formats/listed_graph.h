@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,5 +43,23 @@ std::string to_node_link(const Topology& t);
 std::string to_dot(const Topology& t);
 std::string to_graphml(const Topology& t);
 std::string to_npy(const Topology& t);
+
+/// A tag of an XML file such as GraphML, with the text between it and the next one.
+struct XmlTag {
+  std::string name;
+  bool opens = false;   ///< <name> or <name/>
+  bool closes = false;  ///< </name> or <name/>
+  std::map<std::string, std::string> attributes;
+  std::string text;  ///< what follows, entities decoded
+  std::size_t line = 0;
+};
+
+/// The tags in order. Comments, declarations and processing instructions are skipped; namespaces
+/// stay in the names. Checks that tags are closed in order; throws GraphFileError "path:line:
+/// what".
+std::vector<XmlTag> parse_xml_tags(std::string_view text, const std::string& path);
+
+/// & < > " as entities.
+std::string xml_quoted(std::string_view text);
 
 }  // namespace gv

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -15,12 +16,45 @@
 #include "peer/fleet/peer_group.h"
 #include "peer/launch/agent/lan.h"
 #include "peer/launch/peer_speeds.h"
-#include "peer/launch/program/program_speeds.h"
+#include "peer/launch/program/program_words.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 
 namespace gv::cli {
 namespace {
+
+/// Returns the seconds of a step if the line has them; nothing for a line of another protocol.
+std::optional<double> seconds_in(const std::string& line) {
+  try {
+    const asked::ProgramSays says = asked::parse_program(line);
+    const auto* const introduction = std::get_if<asked::Introduction>(&says);
+    return introduction != nullptr ? introduction->seconds_per_step : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// Measures how fast the programs of a fleet take their steps, each in its peer's place and all at
+/// the same time, so that peers share a machine as in training. Each program takes its number of
+/// measured steps (GRAPEVINE_TASK=measure) without averaging. `flops` stays unknown. Throws
+/// std::runtime_error with the peer and its last words if one ends too early.
+std::vector<PeerSpeed> measure_programs(const Fleet& fleet,
+                                        Places& places,
+                                        const PeerSpeedOptions& options) {
+  std::vector<double> seconds(fleet.trainers(), 0);
+  MeasuringPeers peers(fleet.trainers(), {"--task", "measure"}, places, options,
+                       [&](PeerId id, const std::string& line) {
+                         seconds[id] = seconds_in(line).value_or(seconds[id]);
+                       });
+  peers.wait_for("measuring", [&](PeerId id) { return seconds[id] > 0; });
+  std::vector<PeerSpeed> speeds;
+  for (PeerId i = 0; i < seconds.size(); ++i)
+    speeds.push_back({.peer = i,
+                      .device = fleet.peers[i].device,
+                      .batch = fleet.peers[i].batch,
+                      .samples_per_second = fleet.peers[i].batch / seconds[i]});
+  return speeds;
+}
 
 struct SpeedsArguments {
   FleetOptions file;

@@ -21,7 +21,7 @@
 #include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/wire/frame/frame.h"
-#include "peer/wire/seal/key_check.h"
+#include "peer/wire/seal/tls_context.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv::cli {

@@ -3,8 +3,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,13 +24,13 @@
 #include "peer/launch/agent/batch_nodes.h"
 #include "peer/launch/agent/interfaces.h"
 #include "peer/launch/identity.h"
-#include "peer/launch/life_mark.h"
 #include "peer/launch/peer_process.h"
 #include "peer/launch/peer_reports.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/launch/program/own_program.h"
 #include "peer/launch/program/start_file.h"
 #include "peer/launch/stop_signals.h"
+#include "peer/record/disk/posix_disk.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
@@ -36,6 +40,55 @@
 
 namespace gv::cli {
 namespace {
+
+/// State of a peer that an engine may start again, in the file `life` of its folder: "running" from
+/// the first start on, and "done" when the peer has finished.
+class LifeMark {
+ public:
+  explicit LifeMark(const std::string& peer_folder) : path_(peer_folder + "/life") {}
+
+  bool began() const;     ///< began and has not finished
+  bool finished() const;  ///< its model exists and must not be overwritten
+  /// Throws std::runtime_error with the path, as finish() does.
+  void begin() const;
+  void finish() const;
+
+ private:
+  std::string text() const;
+  void write(const std::string& text) const;
+
+  std::string path_;
+};
+
+constexpr std::string_view running = "running";
+constexpr std::string_view done = "done";
+
+std::string LifeMark::text() const {
+  std::string word;
+  std::ifstream(path_) >> word;
+  return word;
+}
+
+bool LifeMark::began() const {
+  return text() == running;
+}
+
+bool LifeMark::finished() const {
+  return text() == done;
+}
+
+void LifeMark::begin() const {
+  write(std::string(running) + "\n");
+}
+
+void LifeMark::finish() const {
+  write(std::string(done) + "\n");
+}
+
+void LifeMark::write(const std::string& text) const {
+  const Verdict wrong = PosixDisk().write(path_, std::as_bytes(std::span(text)));
+  if (!wrong.empty()) throw std::runtime_error(fmt::format("{}: {}", path_, wrong));
+}
 
 struct PeerOptions {
   FleetOptions file;

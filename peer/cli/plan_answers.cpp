@@ -20,7 +20,7 @@
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/views.h"
 #include "peer/study/predict/forecast/proposal.h"
-#include "peer/study/predict/parallel/counted_profile.h"
+#include "peer/study/predict/parallel/proposals.h"
 #include "peer/study/predict/parallel/strategy_search.h"
 #include "peer/study/sweep/trial_job.h"
 

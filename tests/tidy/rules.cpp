@@ -171,7 +171,7 @@ Findings negated_await(const File& file) {
 Findings missing_source(const File& file) {
   static const std::regex citable(
       R"(^(graph/topology/(ring|path|family|hypercube|exponential|random_regular)\.cpp|)"
-      R"(graph/topology/(erdos_renyi|small_world|equi_static)\.cpp|)"
+      R"(graph/topology/(erdos_renyi|small_world)\.cpp|)"
       R"(graph/mixing/(mixing|optimal_weights)\.h|)"
       R"(graph/spectrum/(spectrum|lanczos|modes)\.h|)"
       R"(graph/predict/(quadratic|local|mixing|regression|sequence|transient)\.h|)"

@@ -1,12 +1,107 @@
 #include "peer/model/card/model_card.h"
 
+#include <span>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <xxhash.h>
 
 #include "peer/fleet/json/json.h"
-#include "peer/model/card/layer_list.h"
 
 namespace gv {
 namespace {
+
+std::string_view word_of(Op op) {
+  switch (op) {
+    case Op::input:
+      return "input";
+    case Op::convolution:
+      return "convolution";
+    case Op::linear:
+      return "linear";
+    case Op::relu:
+      return "relu";
+    case Op::gelu:
+      return "gelu";
+    case Op::max_pool:
+      return "max_pool";
+    case Op::average_pool:
+      return "average_pool";
+    case Op::batch_norm:
+      return "batch_norm";
+    case Op::group_norm:
+      return "group_norm";
+    case Op::layer_norm:
+      return "layer_norm";
+    case Op::add:
+      return "add";
+    case Op::shortcut:
+      return "shortcut";
+    case Op::embedding:
+      return "embedding";
+    case Op::attention:
+      return "attention";
+  }
+  throw std::logic_error("an operation without a name");
+}
+
+bool is_norm(Op op) {
+  return op == Op::batch_norm || op == Op::group_norm || op == Op::layer_norm;
+}
+
+bool has_window(Op op) {
+  return op == Op::convolution || op == Op::max_pool || op == Op::shortcut;
+}
+
+/// [channels, height, width] of a picture, [positions, channels] of a sequence, else [channels].
+Json extents(const Shape& shape) {
+  if (shape.height * shape.width > 1)
+    return std::vector<std::uint32_t>{shape.channels, shape.height, shape.width};
+  if (shape.positions > 1) return std::vector<std::uint32_t>{shape.positions, shape.channels};
+  return std::vector<std::uint32_t>{shape.channels};
+}
+
+Json layer(const NeuralNetwork& network, const Node& node) {
+  Json json{{"op", word_of(node.op)}};
+  if (node.op != Op::input) json["inputs"] = node.inputs;
+  if (!node.parameters.empty()) {
+    Json names = Json::array();
+    for (const std::uint32_t k : node.parameters)
+      names.push_back(network.tensors[k].parameter.name);
+    json["parameters"] = names;
+  }
+  if (has_window(node.op)) json["stride"] = node.stride;
+  if (has_window(node.op) && node.op != Op::shortcut) json["kernel"] = node.kernel;
+  if (node.op == Op::convolution) json["padding"] = node.padding;
+  if (node.op == Op::group_norm) json["groups"] = node.groups;
+  if (node.op == Op::attention) json["heads"] = node.heads;
+  if (is_norm(node.op)) json["epsilon"] = static_cast<double>(node.epsilon);
+  json["out"] = extents(node.out);
+  return json;
+}
+
+/// Lists a model's operations (optim/models/network_builder.h), one object each: {"op": "linear",
+/// "inputs": [0], "parameters": ["fc1.weight", "fc1.bias"], "out": [256]}. Inputs are places in the
+/// list, whose first entry is the sample; unneeded keys are left out. The last operation gives the
+/// logits, the value of a regression, or the margin of a logistic regression.
+Json layer_list(const ModelSpec& spec, const Dataset& like) {
+  Json layers = Json::array();
+  if (find_model(spec.kind).network != nullptr) {
+    const NeuralNetwork network = make_network(spec, like);
+    for (const Node& node : network.nodes) layers.push_back(layer(network, node));
+    return layers;
+  }
+  Json names = Json::array();
+  names.push_back("fc.weight");
+  if (form_of(like) == DataForm::targets) names.push_back("fc.bias");
+  const std::vector<std::uint32_t> one{1};
+  layers.push_back(Json{{"op", "input"}, {"out", std::vector{like.features}}});
+  layers.push_back(
+      Json{{"op", "linear"}, {"inputs", std::vector{0}}, {"parameters", names}, {"out", one}});
+  return layers;
+}
 
 constexpr const char* days_unit = "days since 1970-01-01";
 constexpr std::size_t most_column_bytes = 8U << 20;  ///< leaves room for a second escape
@@ -89,6 +184,25 @@ void add_table(const ModelCard& card,
   if (text.size() <= most_column_bytes) to["columns"] = text;
 }
 
+/// Hashes each part with its length, so that the borders between parts count.
+class PartHash {
+ public:
+  PartHash() { XXH3_128bits_reset(&state_); }
+  template <class Element>
+  void add(std::span<const Element> part) {
+    const std::uint64_t bytes = part.size_bytes();
+    XXH3_128bits_update(&state_, &bytes, sizeof bytes);
+    if (bytes > 0) XXH3_128bits_update(&state_, part.data(), bytes);
+  }
+  std::string hex() const {
+    const XXH128_hash_t hash = XXH3_128bits_digest(&state_);
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  }
+
+ private:
+  XXH3_state_t state_{};
+};
+
 }  // namespace
 
 std::vector<std::string> class_names(const Dataset& like) {
@@ -119,6 +233,25 @@ std::map<std::string, std::string> card_metadata(const ModelCard& card) {
   if (card.like->facts && !card.like->facts->columns.empty())
     add_table(card, *card.like->facts, to);
   return to;
+}
+
+std::string data_digest(const Dataset* data) {
+  if (data == nullptr) return "";
+  PartHash hash;
+  const std::uint32_t shape[] = {data->rows, data->features, data->classes, data->context};
+  hash.add(std::span<const std::uint32_t>(shape));
+  hash.add(std::span<const std::uint8_t>(data->bytes.data(), data->bytes.size()));
+  hash.add(std::span(data->floats));
+  hash.add(std::span<const float>(data->shift));
+  hash.add(std::span<const float>(data->scale));
+  hash.add(std::span(data->labels));
+  hash.add(std::span(data->targets));
+  hash.add(std::span(data->sparse.ends));
+  hash.add(std::span(data->sparse.columns));
+  hash.add(std::span(data->sparse.values));
+  hash.add(std::span(data->tokens));
+  hash.add(std::span(data->vocabulary));
+  return hash.hex();
 }
 
 }  // namespace gv

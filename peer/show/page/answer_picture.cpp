@@ -13,7 +13,7 @@
 #include "peer/record/runs/stored_run.h"
 #include "peer/show/page/report_sections.h"
 #include "peer/show/page/svg_file.h"
-#include "peer/study/predict/forecast/wall_clock.h"
+#include "peer/study/predict/forecast/round_prediction.h"
 
 namespace gv {
 namespace {

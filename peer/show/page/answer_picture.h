@@ -26,11 +26,11 @@ std::string race_picture(const Comparison& comparison, const std::string& title)
 /// seed that misses the target leaves a gap. Empty if no run has such a value.
 std::string axis_picture(const Comparison& whole, const AnswerAxes& axes, const std::string& title);
 
-/// Seconds of a round of this contender by the closed forms of
-/// peer/study/predict/forecast/wall_clock.h, from the network, the peers and the parameters of its
-/// runs, and the measured seconds of their gradients. None if there is no form: for methods other
-/// than D-PSGD on a graph of known degree, ring all-reduce and the synchronous parameter server;
-/// for unequal links; for local steps.
+/// Seconds of a round of this contender by WallClock
+/// (peer/study/predict/forecast/round_prediction.h), from the network, the peers and the parameters
+/// of its runs, and the measured seconds of their gradients. None if there is no form: for methods
+/// other than D-PSGD on a graph of known degree, ring all-reduce and the synchronous parameter
+/// server; for unequal links; for local steps.
 std::optional<double> modelled_round_seconds(const Contender& contender);
 
 }  // namespace gv

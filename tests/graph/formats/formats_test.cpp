@@ -13,7 +13,6 @@
 #include "graph/formats/listed_graph.h"
 #include "graph/formats/matrix_file.h"
 #include "graph/formats/npy_matrix.h"
-#include "graph/formats/xml_tags.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "tests/scratch_folder.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/record/export/moments.h"
+#include "peer/record/export/trace_json.h"
 #include "tests/peer/launch/launch_fixture.h"
 
 // A run is watched and steered through the socket in its folder.

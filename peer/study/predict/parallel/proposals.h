@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "peer/fleet/model_profile.h"
+#include "peer/runtime/assembly.h"
 #include "peer/study/predict/parallel/strategy.h"
 
 namespace gv {
@@ -64,5 +66,8 @@ double value_of(const PartitionProblem& problem, const std::vector<std::size_t>&
 /// slowest stage or crossing it finds the shortest way by dynamic programming: Zheng et al. 2022,
 /// "Alpa", arXiv:2201.12023, section 5.2. Empty if there are fewer pieces than stages.
 std::vector<StageEnds> best_partitions(const PartitionProblem& problem, std::size_t most);
+
+/// Returns a profile from floating-point operation counts, for a model that was not measured.
+ModelProfile counted_profile(const Assembly& fleet);
 
 }  // namespace gv

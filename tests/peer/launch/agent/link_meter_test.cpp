@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/fleet/fleet.h"
-#include "peer/launch/agent/link_table.h"
+#include "peer/launch/agent/link_bench.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -9,7 +9,6 @@
 #include <zlib.h>
 
 #include "graph/formats/npy_matrix.h"
-#include "peer/record/export/moments.h"
 #include "peer/record/export/trace_json.h"
 #include "tests/scratch_folder.h"
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "peer/fleet/model_profile.h"
-#include "peer/study/predict/parallel/counted_profile.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 
 namespace gv {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/study/predict/parallel/counted_profile.h"
+#include "peer/study/predict/parallel/proposals.h"
 #include "peer/study/predict/parallel/strategy.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 

@@ -1,5 +1,3 @@
-#include "peer/sim/drawn/fleet_text.h"
-
 #include <gtest/gtest.h>
 
 #include "peer/sim/drawn/fleet_draw.h"

@@ -1,6 +1,6 @@
-#include "peer/study/predict/forecast/wall_clock.h"
-
 #include <gtest/gtest.h>
+
+#include "peer/study/predict/forecast/round_prediction.h"
 
 namespace gv {
 namespace {

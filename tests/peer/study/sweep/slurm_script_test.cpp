@@ -1,11 +1,10 @@
-#include "peer/study/sweep/slurm_script.h"
-
 #include <cstdlib>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
 #include "optim/printable.h"
+#include "peer/launch/deploy/deploy.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

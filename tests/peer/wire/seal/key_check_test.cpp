@@ -1,5 +1,3 @@
-#include "peer/wire/seal/key_check.h"
-
 #include <filesystem>
 #include <fstream>
 
