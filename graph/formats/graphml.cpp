@@ -39,7 +39,7 @@ class Scanner {
       }
       list.push_back(std::move(tag));
     }
-    if (!open.empty()) fail("<" + excerpt(open.back()) + "> is not closed");
+    if (!open.empty()) fail(excerpt(open.back()).insert(0, 1, '<') + "> is not closed");
     return list;
   }
 
