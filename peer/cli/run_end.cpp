@@ -119,14 +119,14 @@ std::string not_fetched_text(const std::vector<std::string>& hosts, const std::s
   return fmt::format(
       "error: checkpoints, records and ledgers of the peers of {} are still there alone\nhelp:  "
       "once it answers: grapevine collect {} --trust",
-      fmt::join(hosts, ", "), shell_word(run_folder));
+      fmt::join(hosts, ", "), shell_path(run_folder));
 }
 
 std::string unsaved_text(const std::string& why, const std::string& run_folder) {
   return fmt::format(
       "error: the model is not saved: {}\nhelp:  free some space, then: grapevine run --resume {} "
       "(with checkpoints)",
-      why, shell_word(run_folder));
+      why, shell_path(run_folder));
 }
 
 std::string without_summary(const LaunchResult& result,
