@@ -1,7 +1,9 @@
 #include "optim/printable.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -29,12 +31,19 @@ constexpr std::pair<char32_t, char32_t> unseen[] = {{0x061C, 0x061C}, {0x200B, 0
                                                     {0x200E, 0x200F}, {0x2028, 0x202E},
                                                     {0x2060, 0x206F}, {0xFEFF, 0xFEFF}};
 
+/// Returns the code point of a character of at most three bytes.
+char32_t code_point(std::string_view character) {
+  char32_t code = static_cast<unsigned char>(character[0]);
+  if (character.size() > 1) code &= character.size() == 2 ? 0x1F : 0x0F;
+  for (const char c : character.substr(1))
+    code = code << 6 | (static_cast<unsigned char>(c) & 0x3F);
+  return code;
+}
+
 /// Looks up a character of two or three bytes; those of four bytes are all visible.
 bool is_unseen(std::string_view character) {
   if (character.size() < 2 || character.size() > 3) return false;
-  char32_t code = static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 0x1F : 0x0F);
-  for (const char c : character.substr(1))
-    code = code << 6 | (static_cast<unsigned char>(c) & 0x3F);
+  const char32_t code = code_point(character);
   return std::ranges::any_of(
       unseen, [code](const auto& range) { return range.first <= code && code <= range.second; });
 }
@@ -44,15 +53,28 @@ bool within(char c, unsigned char low, unsigned char high) {
   return low <= byte && byte <= high;
 }
 
-/// Bytes of the first character; 0 when it is not printable. The text is not empty.
-std::size_t printable_length(std::string_view text) {
+/// Bytes of the first character; 0 if it is a control character or no UTF-8. The text is not empty.
+std::size_t visible_length(std::string_view text) {
   const auto form = std::ranges::find_if(
       forms, [&](const Form& f) { return within(text[0], f.first_low, f.first_high); });
   if (form == std::end(forms) || text.size() < form->length) return 0;
   if (form->length > 1 && !within(text[1], form->second_low, form->second_high)) return 0;
   for (std::size_t k = 2; k < form->length; ++k)
     if (!within(text[k], 0x80, 0xBF)) return 0;
-  return is_unseen(text.substr(0, form->length)) ? 0 : form->length;
+  return form->length;
+}
+
+/// Bytes of the first character; 0 when it is not printable. The text is not empty.
+std::size_t printable_length(std::string_view text) {
+  const std::size_t length = visible_length(text);
+  return is_unseen(text.substr(0, length)) ? 0 : length;
+}
+
+/// Bytes of the first character, printable or not; 0 if it is no UTF-8. The text is not empty.
+std::size_t character_length(std::string_view text) {
+  if (within(text[0], 0, 0x1F) || text[0] == 0x7F) return 1;
+  if (text[0] == '\xC2' && text.size() > 1 && within(text[1], 0x80, 0x9F)) return 2;
+  return visible_length(text);
 }
 
 }  // namespace
@@ -91,6 +113,23 @@ std::string shell_word(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
+}
+
+std::string shell_path(const std::string& path) {
+  return shell_word(path.starts_with('-') ? "./" + path : path);
+}
+
+std::string why_unprintable(std::string_view text) {
+  for (std::size_t length = 0; !text.empty(); text.remove_prefix(length)) {
+    length = character_length(text);
+    if (length == 0) return "is no UTF-8 text; save the file as UTF-8";
+    if (printable_length(text) > 0) continue;
+    std::array<char, 16> code{};
+    std::snprintf(code.data(), code.size(), "U+%04X",
+                  static_cast<unsigned>(code_point(text.substr(0, length))));
+    return std::string("has an invisible character, ") + code.data() + "; remove it";
+  }
+  return "";
 }
 
 std::size_t columns_of(std::string_view text) {

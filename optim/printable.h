@@ -16,6 +16,11 @@ std::string printable(std::string_view text, std::size_t most);
 
 /// The text as one word of a POSIX shell, in quotes if needed.
 std::string shell_word(const std::string& text);
+/// The path as one word that no command takes for an option: `./-x` instead of `-x`.
+std::string shell_path(const std::string& path);
+
+/// Returns the reason why a text is not printable, and the remedy, for a message after its name.
+std::string why_unprintable(std::string_view text);
 
 /// Returns the number of characters of a UTF-8 text, each of which takes a column of a terminal.
 std::size_t columns_of(std::string_view text);

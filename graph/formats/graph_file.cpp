@@ -137,6 +137,8 @@ std::string file_bytes(const std::string& path, std::uint64_t most) {
     }
   }
   if (in.bad()) refuse_file(path + ": ", "cannot be read");
+  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
+    refuse_file(path + ": ", "is UTF-16; save it as UTF-8");
   return bytes;
 }
 

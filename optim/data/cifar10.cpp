@@ -52,8 +52,8 @@ std::shared_ptr<Dataset> empty_set() {
 }
 
 void append_batch(const std::string& path, std::uint32_t records, Dataset& data) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path)) fail(path, "cannot be opened", binary_remedy);
+  std::ifstream in = open_regular(path);
+  if (!in) fail(path, "cannot be opened", binary_remedy);
   const std::uint64_t size = fs::file_size(path);
   if (size != records * record) {
     const std::string rest =
@@ -136,9 +136,8 @@ bool is_header(const std::string& line) {
 }
 
 std::shared_ptr<Dataset> read_text_set(const std::string& path) {
-  std::ifstream in(path);
-  if (!in || fs::is_directory(path))
-    fail(path, "cannot be opened", "train.csv and test.csv belong together");
+  std::ifstream in = open_regular(path);
+  if (!in) fail(path, "cannot be opened", "train.csv and test.csv belong together");
   std::shared_ptr<Dataset> data = empty_set();
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {

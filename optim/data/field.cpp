@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
 
 namespace gv {
 namespace {
@@ -59,6 +61,17 @@ std::optional<Decimal> decimal_of(std::string_view word) {
 }
 
 }  // namespace
+
+std::ifstream open_regular(const std::string& path) {
+  std::ifstream in;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    in.open(path, std::ios::binary);
+  } else {
+    in.setstate(std::ios::failbit);
+  }
+  return in;
+}
 
 std::string plain_number(std::string_view word) {
   const std::optional<Decimal> number = decimal_of(word);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <charconv>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,10 @@ inline std::string shown(std::string_view word) {
 
 /// The bytes that some programs write before a UTF-8 text; they are not part of the text.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// Opens a file to read its bytes. The stream fails for all but regular files: opening a pipe that
+/// no program writes to would block.
+std::ifstream open_regular(const std::string& path);
 
 /// The whole word as a number; a plus sign may precede it.
 template <class Number>

@@ -73,7 +73,7 @@ constexpr std::uint32_t most_rows = 100'000'000;
 class Reader {
  public:
   Reader(const std::string& path, std::optional<std::uint32_t> first_column)
-      : path_(path), first_column_(first_column), in_(path, std::ios::binary) {
+      : path_(path), first_column_(first_column), in_(open_regular(path)) {
     if (!in_) throw std::runtime_error(path + ": cannot be opened; name a file in LIBSVM's format");
   }
 

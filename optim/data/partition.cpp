@@ -155,7 +155,7 @@ Partition stretches(const Dataset& text, std::uint32_t peers, const PartitionSpe
       throw std::invalid_argument(
           "partition: peer " + std::to_string(parts.size()) + " of " + std::to_string(peers) +
           " gets " + std::to_string(size) + " of " + std::to_string(tokens) +
-          " characters, a window of " + std::to_string(text.context) + " needs " +
+          " bytes, a window of " + std::to_string(text.context) + " needs " +
           std::to_string(needed) + ": fewer peers, a longer text or a shorter context");
     }
     std::vector<std::uint32_t>& part = parts.emplace_back(size - needed + 1);

@@ -7,6 +7,8 @@
 #include <span>
 #include <stdexcept>
 
+#include "optim/data/field.h"
+
 namespace gv {
 namespace {
 
@@ -17,8 +19,8 @@ constexpr std::uint64_t largest = std::uint64_t{1} << 31;
 }
 
 std::vector<std::uint8_t> read_bytes(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path)) fail(path, "cannot be opened; name a text file");
+  std::ifstream in = open_regular(path);
+  if (!in) fail(path, "cannot be opened; name a text file");
   const std::uint64_t size = std::filesystem::file_size(path);
   if (size == 0) fail(path, "is empty; name a text file with something in it");
   if (size > largest) {

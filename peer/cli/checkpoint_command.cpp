@@ -51,7 +51,7 @@ int keep_checkpoint(const CheckpointArguments& arguments) {
   } else {
     fmt::print(
         "{}: every peer has a checkpoint of round {}\nresume     grapevine run --resume {}\n",
-        folder, round, shell_word(folder));
+        folder, round, shell_path(folder));
   }
   return exit_code::done;
 }

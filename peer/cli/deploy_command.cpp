@@ -132,7 +132,7 @@ void advise(const DeployArguments& arguments, const Fleet& fleet, const Kubernet
         fmt::format("keys   once, before the first start:\n"
                     "         grapevine keygen {} -o {}\n"
                     "         kubectl {}create secret generic {} --from-file={}",
-                    shell_word(arguments.file.file), pods.name + "-keys", space,
+                    shell_path(arguments.file.file), pods.name + "-keys", space,
                     kubernetes_secret(pods), pods.name + "-keys"));
   else if (fleet.size() > 1)
     say(std::string(plaintext_note));

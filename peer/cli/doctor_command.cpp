@@ -232,7 +232,7 @@ std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
     return fmt::format(
         "no keys in {}: `run` makes its own; peers that are started by hand need those of "
         "`grapevine keygen {}`",
-        folder, shell_word(fleet.path));
+        folder, shell_path(fleet.path));
   }
   if (keys.good.empty()) return "";
   std::string text = fmt::format("keys of {} of {} peers in {}, of one fleet", keys.good.size(),

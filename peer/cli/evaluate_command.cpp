@@ -123,7 +123,7 @@ TestData test_data(const SavedModel& model, const EvaluateOptions& options) {
 }
 
 std::string samples_text(const Dataset& data) {
-  return data.is_text() ? fmt::format("{} characters", data.evaluation_rows().size() * data.context)
+  return data.is_text() ? fmt::format("{} bytes", data.evaluation_rows().size() * data.context)
                         : fmt::format("{} samples", data.rows);
 }
 

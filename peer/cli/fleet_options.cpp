@@ -92,6 +92,7 @@ void find_fleet_file(FleetOptions& options) {
   std::string& file = options.file;
   if (file.empty() && fs::is_regular_file(usual)) file = usual;
   if (!file.empty() && !fs::exists(file) && fs::is_regular_file(file + ".yaml")) file += ".yaml";
+  if (file.starts_with('-')) file = "./" + file;  // an option to the commands that get it
 }
 
 void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers) {

@@ -89,7 +89,7 @@ int init(const InitArguments& given) {
     fmt::print(
         "wrote {0}{1}\n\ngrapevine data {2}      what it learns from\ngrapevine simulate {2}  a "
         "dry run in virtual time\ngrapevine run {2}       all peers for real\n",
-        name, decisions_text(draft.decisions), shell_word(name));
+        name, decisions_text(draft.decisions), shell_path(name));
   return exit_code::done;
 }
 

@@ -138,7 +138,7 @@ void save(const Assembly& fleet, const Report& report) {
   save_model(folder + "/model.safetensors", fleet, report.model->floats(),
              {.rounds = report.round, .version = version_text(), .peer = report.peer});
   fmt::print(stderr, "saved {}/model.safetensors; of all peers: grapevine collect {}\n", folder,
-             shell_word(fleet.fleet.output_dir));
+             shell_path(fleet.fleet.output_dir));
 }
 
 /// Refuses to overwrite a finished run: only `run` and `simulate` write a summary.

@@ -316,7 +316,7 @@ void print_text(const Assembly& fleet,
   if (!known.why_not.empty()) fmt::print("losses are not predicted: {}\n", known.why_not);
   if (const std::string warning = codec_warning(fleet); !warning.empty())
     fmt::print("{}\n", wrapped("warning: " + warning, 7));
-  fmt::print("nothing was started: grapevine run {}\n", shell_word(path));
+  fmt::print("nothing was started: grapevine run {}\n", shell_path(path));
 }
 
 ParallelQuestion asked_of(const PlanOptions& options) {

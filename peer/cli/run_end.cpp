@@ -120,7 +120,7 @@ std::string not_fetched_text(const std::vector<std::string>& hosts, const std::s
   const std::string help =
       has_lobby()
           ? "once it joins again: grapevine lobby --resume"
-          : fmt::format("once it answers: grapevine collect {} --trust", shell_word(run_folder));
+          : fmt::format("once it answers: grapevine collect {} --trust", shell_path(run_folder));
   return fmt::format(
       "error: checkpoints, records and ledgers of the peers of {} are still there alone\nhelp:  {}",
       fmt::join(hosts, ", "), help);
@@ -137,7 +137,7 @@ std::string unsaved_text(const std::string& why, const std::string& run_folder) 
   return fmt::format(
       "error: the model is not saved: {}\nhelp:  free some space, then: grapevine run --resume {} "
       "(with checkpoints)",
-      why, shell_word(run_folder));
+      why, shell_path(run_folder));
 }
 
 std::string without_summary(const LaunchResult& result,

@@ -202,7 +202,7 @@ class Lines {
     fmt::print(json_ ? stderr : stdout, "saved      {}\n", folder_->path());
     if (goes_on)
       fmt::print(json_ ? stderr : stdout, "resume with grapevine simulate --resume {}\n",
-                 shell_word(folder_->path()));
+                 shell_path(folder_->path()));
   }
 
  private:

@@ -131,7 +131,7 @@ void print_first_failing(const SwarmResult& r,
   std::string more;
   if (arguments.until_ms) more += fmt::format(" --faults-until {}", *arguments.until_ms);
   if (!arguments.only_faults.empty()) more += " --only-faults " + arguments.only_faults;
-  fmt::print("replay    grapevine simulate {} --faults swarm --seed {}{}\n", shell_word(file),
+  fmt::print("replay    grapevine simulate {} --faults swarm --seed {}{}\n", shell_path(file),
              *r.first_failing_seed, more);
 }
 

@@ -228,9 +228,7 @@ int work(const SweepArguments& arguments,
          Claims& presence) {
   // Measured only if there is work, and before a Ctrl-C waits for trials.
   const std::size_t workers = state.ready({}, 1).empty() ? 1 : workers_of(arguments, plan).count;
-  const sigset_t ends = stop_signals();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (sigismember(&ends, signal) == 1) std::signal(signal, on_interrupt);
+  handle_stop_signals(on_interrupt);
   SweepScreen screen(plan, state, arguments.json);
   SweepEvents events = screen.events();
   events.on_tick = [&presence, tick = events.on_tick](const auto& running, const auto& elsewhere) {

@@ -123,7 +123,7 @@ void refuse_other_content(const std::string& folder) {
     throw std::invalid_argument(fmt::format(
         "tour: {} is there already and holds something else\n"
         "help:  name a new folder: grapevine tour -o {}",
-        printable(folder, longest_path), shell_word(printable(folder, longest_path) + "-2")));
+        printable(folder, longest_path), shell_path(printable(folder, longest_path) + "-2")));
 }
 
 /// Makes the folder with the fleet file and the sweep file.
@@ -149,12 +149,10 @@ int train(const SweepPlan& plan, const SweepFolder& folder, SweepState& state) {
     fmt::print(stderr,
                "notice: {0} holds all runs of the tour: nothing is trained again\n"
                "help:  to train again, name a new folder: grapevine tour -o {1}\n",
-               path, shell_word(path + "-2"));
+               path, shell_path(path + "-2"));
     return exit_code::done;
   }
-  const sigset_t ends = stop_signals();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (sigismember(&ends, signal) == 1) std::signal(signal, on_interrupt);
+  handle_stop_signals(on_interrupt);
   Claims presence(folder.claims());
   refuse_other_versions(plan, version_text(), presence);
   claim_version(plan, version_text(), presence);
@@ -193,9 +191,9 @@ struct NextCommand {
 };
 
 std::vector<NextCommand> next_commands(const std::string& folder) {
-  return {{"grapevine compare " + shell_word(folder) + " --by network",
+  return {{"grapevine compare " + shell_path(folder) + " --by network",
            "says where the time of a round goes, and why one system is first"},
-          {"grapevine run " + shell_word(folder + "/base.yaml"),
+          {"grapevine run " + shell_path(folder + "/base.yaml"),
            "runs the ring for real: eight processes, and the slow network emulated"},
           {"grapevine init mine.yaml --data digits --machines 4 --goal \"accuracy 0.9\"",
            "writes a fleet file of your own; name your table instead of `digits`"}};

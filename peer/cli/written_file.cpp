@@ -27,20 +27,21 @@ AnswerPage::AnswerPage(const std::string& folder, const std::string& stem) {
   const std::string which = main ? "" : ": " + stem;
   page_ = (std::filesystem::path(folder) / "README.md").string();
   picture_ = (std::filesystem::path(folder) / ((main ? "answer" : stem) + ".svg")).string();
-  begin_ = fmt::format("<!-- answer{} -->\n", which);
+  begin_ = fmt::format("<!-- answer{} -->", which);
   end_ = fmt::format("<!-- end of answer{} -->", which);
 }
 
 void AnswerPage::write(const std::string& answer) const {
   const std::optional<std::string> text = read_whole(page_, largest_page);
   if (!text) throw std::runtime_error(page_ + ": cannot be read; the answer goes into it");
-  const std::size_t begin = text->find(begin_);
-  const std::size_t end = text->find(end_);
-  if (begin == std::string::npos || end == std::string::npos || end < begin)
+  // Lines of a page from Windows end with CR LF.
+  const std::size_t begin = text->find('\n', text->find(begin_));
+  const std::size_t end = text->find(end_, begin);
+  if (begin == std::string::npos || end == std::string::npos)
     throw std::runtime_error(
         fmt::format("{}: there is no place for the answer\nhelp:  write the lines `{}` and `{}`",
-                    page_, begin_.substr(0, begin_.size() - 1), end_));
-  write_whole(page_, text->substr(0, begin + begin_.size()) + answer + text->substr(end));
+                    page_, begin_, end_));
+  write_whole(page_, text->substr(0, begin + 1) + answer + text->substr(end));
 }
 
 void AnswerPage::draw(const std::string& svg) const {

@@ -24,11 +24,18 @@ Descriptor blocked() {
 sigset_t stop_signals() {
   sigset_t ends;
   sigemptyset(&ends);
-  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&ends, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGALRM})
+    sigaddset(&ends, signal);
   struct sigaction hangup {};
   ::sigaction(SIGHUP, nullptr, &hangup);
   if (hangup.sa_handler != SIG_IGN) sigaddset(&ends, SIGHUP);
   return ends;
+}
+
+void handle_stop_signals(void (*handler)(int signal)) {
+  const sigset_t ends = stop_signals();
+  for (int signal = 1; signal < NSIG; ++signal)
+    if (sigismember(&ends, signal) == 1) std::signal(signal, handler);
 }
 
 int exit_code_of(int stop_signal) {
@@ -46,7 +53,7 @@ StopSignals::Wish StopSignals::take() {
       code_ = exit_code_of(static_cast<int>(info.ssi_signo));
       first_ = now;
       wish = Wish::stop;
-    } else if (now - first_ > one_cause) {
+    } else if (now - first_ > one_cause && info.ssi_signo != SIGXCPU) {  // sent every second
       wish = Wish::stop_at_once;
     }
   }

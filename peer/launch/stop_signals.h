@@ -10,9 +10,13 @@
 
 namespace gv {
 
-/// Returns the signals that ask a program to end: SIGINT, SIGTERM, and SIGHUP unless it is ignored
-/// (nohup).
+/// Returns the signals that ask a program to end: SIGINT, SIGTERM, SIGHUP unless it is ignored
+/// (nohup), and those by which batch systems, `ulimit -t` and an inherited alarm announce the end:
+/// SIGUSR1, SIGUSR2, SIGXCPU, SIGALRM.
 sigset_t stop_signals();
+
+/// Calls `handler` for each stop signal.
+void handle_stop_signals(void (*handler)(int signal));
 
 /// Returns the exit code after such a signal: 128 plus its number, as in shells.
 int exit_code_of(int stop_signal);

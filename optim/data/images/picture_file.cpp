@@ -8,6 +8,8 @@
 
 #include <png.h>
 
+#include "optim/data/field.h"
+
 namespace gv {
 namespace {
 
@@ -19,8 +21,8 @@ constexpr std::uint32_t longest_side = 4096;
 }
 
 std::vector<std::uint8_t> bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail(path, "cannot be opened");
+  std::ifstream in = open_regular(path);
+  if (!in) fail(path, "cannot be opened, or is no regular file");
   const std::uint64_t size = std::filesystem::file_size(path);
   if (size > most_bytes) fail(path, "a picture of more than 64 MiB");
   std::vector<std::uint8_t> bytes(size);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "optim/check.h"
 #include "optim/data/field.h"
@@ -111,7 +112,7 @@ NpyArray::NpyArray(std::string where, std::unique_ptr<ByteSource> bytes, Element
 void NpyArray::fail(const std::string& what) const {
   throw std::runtime_error(where_ + ": " + what +
                            "; save numbers of two dimensions: numpy.save(file, "
-                           "array.astype('float32'))");
+                           "array.astype('float64')), and ids as text: ids.astype(str)");
 }
 
 std::string NpyArray::read_header() {
@@ -227,12 +228,17 @@ std::string NpyArray::text_of_last(std::size_t column) const {
 /// Returns an element without its padding zeros.
 std::string NpyArray::text_at(std::size_t index) const {
   const std::string_view element(piece_.data() + index * width_, width_);
-  if (kind_ == 'S') return std::string(element.substr(0, element.find('\0')));
+  if (kind_ == 'S') return std::string(element.substr(0, element.find_last_not_of('\0') + 1));
   std::string text;
+  std::size_t zeros = 0;  // padding, unless a character follows
   for (std::size_t at = 0; at < width_; at += sizeof(char32_t)) {
     char32_t character = 0;
     std::memcpy(&character, element.data() + at, sizeof character);
-    if (character == 0) break;
+    if (character == 0) {
+      ++zeros;
+      continue;
+    }
+    text.append(std::exchange(zeros, 0), '\0');
     if (!append_utf8(character, text))
       fail("row " + std::to_string(row_) + " has text that is no characters");
   }

@@ -263,8 +263,7 @@ class CsvFile final : public RowSource {
       fail("the name of column " + number + " is longer than " +
            std::to_string(table_bounds::name_bytes) + " bytes: " + shown(word));
     if (!is_printable(word))
-      fail("the name of column " + number + " is no UTF-8 text: " + shown(word) +
-           "; save the file as UTF-8");
+      fail("the name of column " + number + ", " + shown(word) + ", " + why_unprintable(word));
     if (!known_.emplace(word).second)
       fail("two columns are called " + shown(word) +
            "; give each a name of its own, or write `header: false` if this line is data");

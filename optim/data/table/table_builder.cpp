@@ -221,7 +221,7 @@ class TableBuilder {
                       where + " is longer than " + std::to_string(table_bounds::name_bytes) +
                           " bytes; leave the column out: `ignore: [NAME]`");
     if (!is_printable(name))
-      return complain(k, Fault::text, "", where + " is no UTF-8 text; save the file as UTF-8");
+      return complain(k, Fault::text, "", where + " " + why_unprintable(name));
     const auto at = known.size();
     known.emplace(name, at);
     table_.plan.columns[k].levels.emplace_back(name);

@@ -245,7 +245,7 @@ void ProgramPeer::keep(const Report& report) {
   const std::filesystem::path peers = std::filesystem::path(words_.folder).parent_path();
   if (report.last && peers.filename() == "peers")
     log(fmt::format("of all peers: grapevine collect {}",
-                    shell_word(peers.parent_path().string())));
+                    shell_path(peers.parent_path().string())));
 }
 
 /// Handles a report. With stop.time every script ends by its own clock: an earlier end is no error.

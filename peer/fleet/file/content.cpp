@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "optim/data/field.h"
+
 namespace gv {
 
 std::string content_of(const std::vector<std::string>& files) {
@@ -13,8 +15,8 @@ std::string content_of(const std::vector<std::string>& files) {
   XXH3_128bits_reset(&hash);
   std::vector<char> piece(1U << 20);
   for (const std::string& path : files) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw std::runtime_error(path + ": cannot be read");
+    std::ifstream in = open_regular(path);
+    if (!in) throw std::runtime_error(path + ": cannot be read, or is no regular file");
     std::uint64_t bytes = 0;
     while (in) {
       in.read(piece.data(), static_cast<std::streamsize>(piece.size()));

@@ -7,6 +7,8 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include "graph/spec/nearest.h"
 
@@ -85,6 +87,9 @@ std::string not_there(const std::string& path, fs::file_type wanted) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == wanted) return "";
+  const bool special =
+      fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+  if (special) return path + " (a pipe or a device, not a regular file)";
   if (!error || error == std::errc::no_such_file_or_directory) return path;
   return fmt::format("{} ({})", path, error.message());
 }
@@ -290,9 +295,14 @@ void MapReader::finish() {
 }
 
 std::string with_home(const std::string& path) {
-  const char* const home = std::getenv("HOME");
-  const bool named = path == "~" || path.starts_with("~/");
-  return named && home != nullptr && *home != '\0' ? home + path.substr(1) : path;
+  if (path != "~" && !path.starts_with("~/")) return path;
+  if (const char* const home = std::getenv("HOME"); home != nullptr && *home != '\0')
+    return home + path.substr(1);
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> room(1U << 14);
+  ::getpwuid_r(::getuid(), &entry, room.data(), room.size(), &found);
+  return found != nullptr ? entry.pw_dir + path.substr(1) : path;
 }
 
 std::string read_path(Source& source, const Value& value, const fs::path& folder) {

@@ -71,8 +71,8 @@ class MapReader {
 // Files and folders that a fleet file or a command names. These functions never throw, even if a
 // name is too long, a link to itself, below a file, or in an inaccessible folder.
 
-/// Returns the path with HOME instead of a leading `~`, as in a shell; unchanged if HOME is not
-/// set.
+/// Returns the path with the home folder instead of a leading `~`, as in a shell: HOME, or else the
+/// folder of the user's account. Unchanged if neither is known.
 std::string with_home(const std::string& path);
 
 /// Returns the path that a value names, relative to the fleet file's folder. Reports an error and

@@ -21,6 +21,7 @@
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/lobby/channel.h"
 #include "peer/launch/process.h"
+#include "peer/launch/stop_signals.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/wire/seal/spake2.h"
 #include "peer/wire/tcp/as_result.h"
@@ -71,10 +72,10 @@ AgentWords words_in(const JsonValue& order) {
 class Member {
  public:
   explicit Member(const MemberOptions& options)
-      : options_(options), secret_(stretch(options.code)), signals_(io_, SIGINT, SIGTERM) {
-    struct sigaction hangup {};
-    ::sigaction(SIGHUP, nullptr, &hangup);
-    if (hangup.sa_handler != SIG_IGN) signals_.add(SIGHUP);
+      : options_(options), secret_(stretch(options.code)), signals_(io_) {
+    const sigset_t ends = stop_signals();
+    for (int signal = 1; signal < NSIG; ++signal)
+      if (sigismember(&ends, signal) == 1) signals_.add(signal);
   }
 
   int run() {

@@ -24,6 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t longest_command = 10'000;  // a command that is cut does not work
+
 bool is_run(const fs::path& folder) {
   std::error_code none;
   return fs::is_regular_file(folder / "run.json", none);
@@ -174,7 +176,7 @@ std::optional<Round> common_checkpoint(const std::string& folder) {
 std::string resume_line(const std::string& folder) {
   if (const auto round = resume_round(folder))
     return fmt::format("resume     grapevine run --resume {}   (from round {})",
-                       printable(shell_word(folder), 200), *round);
+                       printable(shell_path(folder), longest_command), *round);
   return "resume     not possible without a checkpoint: set checkpoint.every, or ask for\n"
          "           one while it runs: grapevine checkpoint RUN";
 }

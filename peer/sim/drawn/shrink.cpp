@@ -301,7 +301,7 @@ void shrink(Violation& violation, const Repeating& with) {
 std::string command_of(const DrawnRun& run, const std::string& file) {
   std::string command =
       fmt::format("grapevine simulate {} --faults swarm --seed {} --faults-until {}",
-                  shell_word(file), run.seed, run.until_ms);
+                  shell_path(file), run.seed, run.until_ms);
   if (run.classes != all_faults)
     command += fmt::format(" --only-faults {}", fmt::join(names_of(run.classes), ","));
   return command;

@@ -111,7 +111,7 @@ std::map<std::string, std::size_t> builds_of(const SweepPlan& plan, const SweepS
 }
 
 std::string compare_command(const SweepPlan& plan, const SweepFolder& folder) {
-  std::string text = "grapevine compare " + shell_word(folder.path());
+  std::string text = "grapevine compare " + shell_path(folder.path());
   if (const auto& target = plan.file.target)
     text += " --target " + shell_word(target_argument(*target));
   for (const std::string& expected : plan.file.expect) text += " --expect " + shell_word(expected);

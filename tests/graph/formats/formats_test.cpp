@@ -370,6 +370,11 @@ TEST_F(Formats, OnlyRegularFilesAreRead) {
   EXPECT_NE(said(pipe).find(pipe + ": is a pipe or a device"), std::string::npos) << said(pipe);
   EXPECT_NE(said("/dev/zero").find("is a pipe or a device"), std::string::npos);
   EXPECT_NE(said(std::filesystem::path(pipe).parent_path()).find("is a folder"), std::string::npos);
+  EXPECT_NE(said(file("wide.edges",
+                      "\xFF\xFE"
+                      "0"))
+                .find("is UTF-16; save it as UTF-8"),
+            std::string::npos);
   EXPECT_NE(said(pipe + "-missing").find("no such file"), std::string::npos);
   const Topology ring = build(parse_topology("ring"), 3);
   EXPECT_THROW(mixing_matrix("file:/dev/zero", ring), GraphFileError);

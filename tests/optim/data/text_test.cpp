@@ -86,6 +86,17 @@ TEST_F(Text, WhatCannotBeReadIsNamedWithItsRemedy) {
   EXPECT_THROW(read(prose(50), 0), std::invalid_argument);
 }
 
+/// Windows are as many bytes long, not letters.
+TEST_F(Text, ALetterBeyondAsciiIsSeveralBytes) {
+  std::string letters;
+  for (int k = 0; k < 50; ++k) letters += "aé日";  // 1, 2 and 3 bytes
+  const TrainTest text = read(letters, 4);
+  EXPECT_EQ(text.train->tokens.size() + text.test->tokens.size(), 300U);
+  EXPECT_EQ(text.train->vocabulary.size(), 6U);
+  EXPECT_EQ(text.train->rows, 270U - 4);
+  EXPECT_EQ(decoded(*text.train), letters.substr(0, 270));
+}
+
 /// Returns the range of tokens in the windows of a part: first and one past the last.
 std::pair<std::size_t, std::size_t> reach(const std::vector<std::uint32_t>& part,
                                           std::uint32_t context) {
@@ -120,9 +131,9 @@ TEST_F(Text, TooManyPeersOrAnotherPartitionAreRefused) {
   EXPECT_EQ(partition(*text.train, 100, {}, Rng(1)).size(), 100U);
   try {
     partition(*text.train, 101, {}, Rng(1));
-    ADD_FAILURE() << "101 peers with at most 8 characters each";
+    ADD_FAILURE() << "101 peers with at most 8 bytes each";
   } catch (const std::invalid_argument& e) {
-    EXPECT_NE(std::string(e.what()).find("gets 8 of 900 characters, a window of 8 needs 9"),
+    EXPECT_NE(std::string(e.what()).find("gets 8 of 900 bytes, a window of 8 needs 9"),
               std::string::npos)
         << e.what();
   }

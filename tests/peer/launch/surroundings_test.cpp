@@ -8,6 +8,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -89,6 +91,26 @@ class Surroundings : public Launch {
   }
 };
 
+/// The writing end of a small pipe without a reader.
+class UnreadPipe {
+ public:
+  UnreadPipe() {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    ::fcntl(ends_[1], F_SETPIPE_SZ, 4096);
+  }
+  ~UnreadPipe() {
+    for (const int end : ends_) ::close(end);
+  }
+  UnreadPipe(const UnreadPipe&) = delete;
+  UnreadPipe& operator=(const UnreadPipe&) = delete;
+  void take_output() const {
+    for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(ends_[1], fd);
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
 /// The kernel forgets how children of such a parent ended. The launcher once waited for ever.
 TEST_F(Surroundings, AParentThatIgnoresItsChildren) {
   Placed program({"run", fleet(3, 50)}, [this] {
@@ -130,6 +152,161 @@ TEST_F(Surroundings, SignalsOfOneCauseAreOne) {
     program.kill(second);
     EXPECT_EQ(program.wait(), 143) << said();
     EXPECT_TRUE(saved()) << said();
+  }
+}
+
+/// Announcements of the end by batch systems, `ulimit -t` and an inherited alarm once killed the
+/// run.
+TEST_F(Surroundings, AnnouncedEndsSaveToo) {
+  for (const int signal : {SIGUSR1, SIGUSR2, SIGXCPU, SIGALRM}) {
+    SCOPED_TRACE(signal);
+    fs::remove_all(path("run"));
+    Placed program({"run", fleet(3, 0)}, [this] { quiet(); });
+    ASSERT_TRUE(trains());
+    program.kill(signal);
+    EXPECT_EQ(program.wait(), 128 + signal) << said();
+    EXPECT_TRUE(saved()) << said();
+    EXPECT_FALSE(fs::exists(path("run/live.sock")));
+  }
+}
+
+/// GNU timeout itself, whose SIGALRM means that the time is over.
+TEST_F(Surroundings, TimeoutEndsARunThatSaves) {
+  for (const std::vector<std::string>& how : {std::vector<std::string>{"--signal=TERM"},
+                                              {"--signal=INT"},
+                                              {"--signal=HUP"},
+                                              {"--foreground"}}) {
+    SCOPED_TRACE(how[0]);
+    fs::remove_all(path("run"));
+    Program timed({"timeout", how[0], "1h", grapevine_program(), "run", fleet(3, 0)},
+                  Program::as_it_stands);
+    ASSERT_TRUE(trains());
+    timed.kill(SIGALRM);
+    const Ended end = timed.wait();
+    EXPECT_EQ(end.code, 124) << end.err;
+    EXPECT_TRUE(saved()) << end.err;
+  }
+}
+
+TEST_F(Surroundings, ASessionOfItsOwnChangesNothing) {
+  const std::string file = fleet(3, 50);
+  const auto parameters = [&](std::vector<std::string> before) {
+    before.insert(before.end(), {grapevine_program(), "run", file, "--json"});
+    const Ended end = Program(before, Program::as_it_stands).wait();
+    EXPECT_EQ(end.code, 0) << end.err;
+    return end.summary().at("params_hash");
+  };
+  const auto usual = parameters({"env"});
+  EXPECT_EQ(parameters({"setsid", "--wait"}), usual);
+  EXPECT_EQ(parameters({"nohup"}), usual);
+  EXPECT_EQ(parameters({"timeout", "1h", "setsid", "--wait"}), usual);
+}
+
+/// Sweeps start processes too, and doctor starts an agent.
+TEST_F(Surroundings, SweepAndDoctorEndAsUsual) {
+  const std::string file = fleet(2, 20);
+  std::ofstream(path("sweep.yaml"))
+      << "version: 1\nname: small\nbase: fleet.yaml\noutput: { dir: '" << path("out")
+      << "' }\nvary: { method: { gossip: { topology: ring }, sums: { algorithm: all-reduce } } }\n"
+         "seeds: 2\n";
+  const auto trials = [this] {
+    std::ptrdiff_t whole = 0;
+    if (fs::exists(path("out/trials")))
+      for (const auto& each : fs::directory_iterator(path("out/trials")))
+        whole += fs::exists(each.path() / "summary.json") ? 1 : 0;
+    return whole;
+  };
+  const UnreadPipe pipe;
+  sigset_t all;
+  sigfillset(&all);
+  const std::vector<std::pair<const char*, std::function<void()>>> surroundings{
+      {"as usual", [] {}},
+      {"children ignored", [] { std::signal(SIGCHLD, SIG_IGN); }},
+      {"signals blocked", [&] { ::sigprocmask(SIG_SETMASK, &all, nullptr); }},
+      {"umask 0", [] { ::umask(0); }},
+      {"no input", [] { ::close(STDIN_FILENO); }},
+      {"own session", [] { ::setsid(); }},
+      {"unread", [&] { pipe.take_output(); }}};
+  int doctor = -1;
+  for (const auto& [name, arrange] : surroundings) {
+    SCOPED_TRACE(name);
+    fs::remove_all(path("out"));
+    const auto place = [&, &arrange = arrange] {
+      quiet();
+      arrange();
+    };
+    Placed sweep({"sweep", path("sweep.yaml")}, place);
+    EXPECT_EQ(sweep.wait(), 0) << said();
+    EXPECT_EQ(trials(), 4);
+    Placed check({"doctor", file}, place);
+    const int code = check.wait();
+    if (doctor < 0) doctor = code;
+    EXPECT_EQ(code, doctor) << said();
+    EXPECT_TRUE(code == 0 || code == 4) << code;
+  }
+}
+
+/// A machine without /proc, as some containers and chroots are.
+TEST_F(Surroundings, AMachineWithoutProcTrains) {
+  constexpr int no_namespace = 77;
+  const auto without_proc = [this] {
+    quiet();
+    const bool gone = ::unshare(CLONE_NEWNS) == 0 &&
+                      ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                      ::mount("none", "/proc", "tmpfs", 0, nullptr) == 0;
+    if (!gone) ::_exit(no_namespace);
+  };
+  const std::string file = fleet(3, 50);
+  for (const char* command : {"run", "simulate", "plan"}) {
+    SCOPED_TRACE(command);
+    Placed program({command, file}, without_proc);
+    const int code = program.wait();
+    if (code == no_namespace) GTEST_SKIP() << "only root may hide /proc";
+    EXPECT_EQ(code, 0) << said();
+  }
+  EXPECT_TRUE(saved());
+}
+
+/// Commands that the program prints are typed again as they stand.
+TEST_F(Surroundings, PrintedCommandsWorkWhateverTheirPathsHold) {
+  const std::string shell =
+      "PATH=\"" + fs::path(grapevine_program()).parent_path().string() + "\":$PATH; ";
+  const auto typed = [&](const std::string& command) {
+    return Program({"sh", "-c", shell + "cd '" + path("") + "' && " + command},
+                   Program::as_it_stands)
+        .wait();
+  };
+  const auto printed = [](const std::string& text, const std::string& before) {
+    const std::size_t at = text.find(before + "grapevine ");
+    if (at == std::string::npos) return std::string();
+    const std::size_t from = at + before.size();
+    return text.substr(from, text.find_first_of("\n", from) - from);
+  };
+  for (const std::string name : {"two words", "it's", "-x", "$HOME", "a;b"}) {
+    SCOPED_TRACE(name);
+    fs::remove(words());
+    fs::copy_file(fleet(3, 0), path(name + ".yaml"), fs::copy_options::overwrite_existing);
+    Placed run_there({"run", "--set", "output.dir=" + name, "--", name + ".yaml"}, [this] {
+      quiet();
+      if (::chdir(path("").c_str()) != 0) ::_exit(1);
+    });
+    ASSERT_TRUE(comes_true([&] {
+      std::error_code none_yet;
+      return fs::file_size(path(name) + "/metrics.jsonl", none_yet) > 0 && !none_yet;
+    })) << said();
+    run_there.kill(SIGINT);
+    ASSERT_EQ(run_there.wait(), 130) << said();
+    std::string resume = printed(said(), "resume     ");
+    resume = resume.substr(0, resume.find("   (from round"));
+    ASSERT_FALSE(resume.empty()) << said();
+    const Ended resumed = typed(resume + " --set stop.time=1s");
+    EXPECT_EQ(resumed.code, 0) << resume << "\n" << resumed.err;
+    const Ended plan = typed("grapevine plan --set stop.time=1s -- '" +
+                             (name == "it's" ? std::string("it'\\''s") : name) + ".yaml'");
+    const std::string start = printed(plan.output(), "nothing was started: ");
+    ASSERT_FALSE(start.empty()) << plan.output() << plan.err;
+    const Ended started = typed(start + " --set stop.time=1s --set output.dir=again");
+    EXPECT_EQ(started.code, 0) << start << "\n" << started.err;
   }
 }
 
@@ -178,26 +355,6 @@ TEST_F(Surroundings, ARunGoesOnFromTheVeryRoundInWhichItStopped) {
   }
 }
 
-/// The writing end of a small pipe without a reader.
-class UnreadPipe {
- public:
-  UnreadPipe() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-    ::fcntl(ends_[1], F_SETPIPE_SZ, 4096);
-  }
-  ~UnreadPipe() {
-    for (const int end : ends_) ::close(end);
-  }
-  UnreadPipe(const UnreadPipe&) = delete;
-  UnreadPipe& operator=(const UnreadPipe&) = delete;
-  void take_output() const {
-    for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(ends_[1], fd);
-  }
-
- private:
-  std::array<int, 2> ends_{};
-};
-
 TEST_F(Surroundings, APipeThatNobodyReadsHoldsNobodyUp) {
   const UnreadPipe pipe;
   Placed program({"run", fleet(3, 4000, "evaluate: { every: 10 rounds }\n")},
@@ -208,6 +365,31 @@ TEST_F(Surroundings, APipeThatNobodyReadsHoldsNobodyUp) {
   std::size_t lines = 0;
   for (std::string line; std::getline(metrics, line);) ++lines;
   EXPECT_GE(lines, 400U);
+}
+
+/// Hosts once ended their peers after the leash, because the launcher stood still.
+TEST_F(Surroundings, AnUnreadPipeEndsNoPeersOverSsh) {
+  const std::string ssh = path("ssh");
+  std::ofstream(ssh) << "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n";
+  fs::permissions(ssh, fs::perms::owner_all);
+  std::string text = text_of(fleet(3, 0));
+  const std::string peers = "peers: 3\n";
+  text.replace(text.find(peers), peers.size(),
+               "hosts: { ben: { ssh: ben, address: 127.0.0.1 } }\n"
+               "peers: [{ host: ben, count: 3 }]\nlaunch: { leash: 5 s, grace: 5 s }\n");
+  const std::string file = path("fleet.yaml");
+  std::ofstream(file) << text;
+  const UnreadPipe pipe;
+  Placed program({"run", file, "--set", "stop.time=9s", "--set", "evaluate.every=2 rounds"}, [&] {
+    ::setenv("GRAPEVINE_SSH", ssh.c_str(), 1);
+    ::setenv("XDG_CACHE_HOME", path("cache").c_str(), 1);
+    pipe.take_output();
+  });
+  EXPECT_EQ(program.wait(), 0);
+  EXPECT_TRUE(saved());
+  const nlohmann::json end = nlohmann::json::parse(text_of(path("run/summary.json")));
+  EXPECT_EQ(end.at("lost"), 0) << end;
+  EXPECT_GE(end.at("seconds").get<double>(), 8.5) << end;
 }
 
 TEST_F(Surroundings, PeersByHandThatNobodyReadsFinish) {
@@ -260,6 +442,18 @@ TEST_F(Surroundings, AStoppedTerminalHoldsNobodyUp) {
 TEST_F(Surroundings, AFullStandardOutputIsNoSuccess) {
   const std::string file = fleet(2, 20);
   ASSERT_EQ(run({"simulate", file, "--json"}).code, 0);
+  const std::string table = path("t.csv");
+  std::ofstream rows(table);
+  rows << "x,kind\n";
+  for (int k = 0; k < 40; ++k) rows << k << (k < 20 ? ",low\n" : ",high\n");
+  rows.close();
+  std::ofstream(path("t.yaml"))
+      << "version: 1\npeers: 2\ndata: { kind: table, file: t.csv, target: kind, test: t.csv }\n"
+         "model: softmax\nstop: { rounds: 9 }\noutput: { dir: '"
+      << path("learnt") << "' }\n";
+  const Ended learnt = run({"simulate", path("t.yaml")});
+  ASSERT_EQ(learnt.code, 0) << learnt.err;
+  const std::string model = path("learnt/model.safetensors");
   const std::vector<std::vector<std::string>> commands{
       {"--version"},
       {"--help"},
@@ -271,6 +465,10 @@ TEST_F(Surroundings, AFullStandardOutputIsNoSuccess) {
       {"graph", "export", "--topology", "ring", "--peers", "8"},
       {"export", "--csv", "-", path("run")},
       {"explain", "peers"},
+      {"predict", model, table},
+      {"predict", model, table, "--json"},
+      {"evaluate", model},
+      {"data", path("t.yaml")},
       {"top", path("run"), "--once"}};
   for (const std::vector<std::string>& command : commands) {
     SCOPED_TRACE(fmt::format("{}", fmt::join(command, " ")));

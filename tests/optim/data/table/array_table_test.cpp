@@ -156,6 +156,14 @@ TEST_F(ArrayTable, TextHasBounds) {
   EXPECT_NE(refused(npy("<U1", "(3,)", laid({U"a", U"\u001B", U"c"}, 1))).find("`?` in column `y`"),
             std::string::npos)
       << "nothing of it moves the cursor";
+  // `a\0b` and `a\0c` were once one class: a zero within a name is no padding.
+  const std::vector<std::u32string> zeros{std::u32string(U"a\0b", 3), std::u32string(U"a\0c", 3),
+                                          U"a"};
+  EXPECT_NE(refused(npy("<U3", "(3,)", laid(zeros, 3))).find("invisible character, U+0000"),
+            std::string::npos);
+  EXPECT_NE(refused(npy("|S3", "(3,)", std::string("a\0ba\0ca\0\0", 9)))
+                .find("invisible character, U+0000"),
+            std::string::npos);
   TableSpec spec = plain(zip({three_rows(), {"y.npy", npy("|S1", "(3,)", "aba")}}, false), "b.npz");
   spec.regression = true;
   EXPECT_NE(error(spec).find("the target `y` has text"), std::string::npos);

@@ -257,7 +257,7 @@ TEST_F(Csv, SaysInWhichLineWhatIsWrong) {
                   "a")
                 .find("UTF-16"),
             std::string::npos);
-  EXPECT_NE(wrong("a\xE9,y\n1,u\n2,v\n").find("is no UTF-8 text: `a?`"), std::string::npos);
+  EXPECT_NE(wrong("a\xE9,y\n1,u\n2,v\n").find("1, `a?`, is no UTF-8 text"), std::string::npos);
   EXPECT_NE(wrong("").find("the file is empty"), std::string::npos);
   EXPECT_NE(wrong("a,y\n").find("no value in the first rows"), std::string::npos);
   EXPECT_NE(wrong("a,y\n1,u\n2,u\n").find("all samples are of one class, `u`"), std::string::npos);

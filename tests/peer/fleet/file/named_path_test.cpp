@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "peer/fleet/file/value.h"
 #include "tests/peer/fleet/fleet_file.h"
@@ -64,8 +67,13 @@ TEST(NamedPaths, BeginAtHome) {
   EXPECT_EQ(with_home("~"), "/somewhere/me");
   for (const char* other : {"runs/~", "~me/runs", "/~/runs", ""})
     EXPECT_EQ(with_home(other), other);
+  // Without HOME, `~` was once a folder of that name.
+  const std::string account = ::getpwuid(::getuid())->pw_dir;
   ::unsetenv("HOME");
-  EXPECT_EQ(with_home("~/runs"), "~/runs");
+  EXPECT_EQ(with_home("~/runs"), account + "/runs");
+  ::setenv("HOME", "", 1);
+  EXPECT_EQ(with_home("~"), account);
+  ::unsetenv("HOME");
   if (set != nullptr) ::setenv("HOME", before.c_str(), 1);
 }
 
@@ -77,6 +85,9 @@ TEST(NamedPaths, SayWhyThereIsNoFile) {
   EXPECT_NE(no_file(folder.path() + "/loop").find("symbolic links"), std::string::npos);
   EXPECT_NE(no_folder(std::string(300, 'a')).find("too long"), std::string::npos);
   EXPECT_EQ(no_folder(folder.path()), "");
+  ASSERT_EQ(::mkfifo((folder.path() + "/pipe").c_str(), 0600), 0);
+  EXPECT_NE(no_file(folder.path() + "/pipe").find("pipe (a pipe or a device"), std::string::npos);
+  EXPECT_NE(no_file("/dev/null").find("a pipe or a device"), std::string::npos);
 }
 
 }  // namespace

@@ -140,5 +140,17 @@ TEST(PageStyle, WarmthGrowsInEvenSteps) {
   }
 }
 
+/// Letters of figures are enlarged on narrow pages. The edge of a picture once cut their names.
+TEST(PageStyle, NarrowPagesCutNoNames) {
+  const std::size_t from = page_rules.find("@media screen and (max-width: 560px)");
+  ASSERT_NE(from, page_rules.npos);
+  const std::string_view narrow =
+      page_rules.substr(from, page_rules.find("@media", from + 1) - from);
+  EXPECT_NE(narrow.find(".picture svg text { font-size: 17px; }"), narrow.npos);
+  EXPECT_NE(narrow.find(".picture svg { overflow: visible; }"), narrow.npos);
+  // A picture that scrolls leaves room for names beyond its edges.
+  EXPECT_NE(narrow.find(".picture { margin: 0 -10px; padding: 0 10px; }"), narrow.npos);
+}
+
 }  // namespace
 }  // namespace gv

@@ -66,10 +66,22 @@ TEST_F(SweepCommand, AnAnswerStandsBetweenTheMarksOfTheReadme) {
   EXPECT_EQ(ended.code, passed ? 0 : 4) << ended.err;
   run(words({"--answer"}));
   EXPECT_EQ(page(), first) << "the same again";
-  write("README.md", "# No marks\n");
-  const Ended refused = run(words({"--answer"}));
-  EXPECT_NE(refused.code, 0);
-  EXPECT_NE(refused.err.find("<!-- answer -->"), std::string::npos) << refused.err;
+  // Lines of a page from Windows once hid the marks. An end before the begin is not the end.
+  const std::string windows = "The mark <!-- end of answer --> ends it.\r\n<!-- answer -->\r\n";
+  write("README.md", windows + "stale\r\n<!-- end of answer -->\r\n");
+  run(words({"--answer"}));
+  EXPECT_TRUE(page().starts_with(windows)) << page();
+  EXPECT_TRUE(page().ends_with("\n<!-- end of answer -->\r\n")) << page();
+  EXPECT_EQ(page().find("stale"), std::string::npos);
+  for (const char* without :
+       {"# No marks\n", "<!-- answer -->\n", "<!-- end of answer -->\n<!-- answer -->\n"}) {
+    write("README.md", without);
+    const Ended refused = run(words({"--answer"}));
+    EXPECT_NE(refused.code, 0);
+    for (const char* mark : {"`<!-- answer -->`", "`<!-- end of answer -->`"})
+      EXPECT_NE(refused.err.find(mark), std::string::npos) << refused.err;
+    EXPECT_EQ(page(), without);
+  }
 }
 
 /// Without a target, the sweep compares the ends of runs, and tunes for the best end.
