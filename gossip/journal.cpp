@@ -50,7 +50,7 @@ struct Lines {
     return "took the model of " + peer_text(e.of);
   }
   std::string operator()(const event::PassedOver& e) const {
-    return "passes over " + std::to_string(e.rounds) + " rounds, to " + round_text(e.to);
+    return "skips " + std::to_string(e.rounds) + " rounds, to " + round_text(e.to);
   }
   std::string operator()(const event::DeadlinePassed& e) const {
     return round_text(e.round) + ": " + peer_text(e.peer) + " has not sent piece " +
@@ -87,13 +87,13 @@ struct Lines {
   }
   std::string operator()(const event::FarFlowClipped& e) const {
     return round_text(e.round) + ": the model of " + peer_text(e.from) + " is " +
-           times_text(e.times) + " further away than counts (robust.clip): its flow was clipped, " +
+           times_text(e.times) + " further away than robust.clip allows: its flow was clipped, " +
            so_far(e.far);
   }
   std::string operator()(const event::StandsStill& e) const {
-    return round_text(e.round) + ": the model of " + peer_text(e.peer) + " has stood still for " +
+    return round_text(e.round) + ": the model of " + peer_text(e.peer) + " has not changed for " +
            std::to_string(e.exchanges) +
-           " exchanges while ours moved: it counts by a fiftieth of what is allowed (robust.clip)";
+           " exchanges while ours has: robust.clip now allows it a fiftieth of the usual distance";
   }
   std::string operator()(const event::ContributionCut& e) const {
     const std::string what = std::isfinite(e.times)

@@ -235,11 +235,11 @@ std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup) {
         row.kind, others);
   if (!moves_what_it_carries(traffic))
     return fmt::format(
-        "{} moves other vectors than the models that travel, and clipping one of "
-        "them alone would part the others from it: {}",
+        "{} moves other vectors than the models that it sends, and clipping only one of them would "
+        "make them inconsistent: {}",
         row.kind, others);
   if (setup.clip == 0.0 && traffic.codec)
-    return "`auto` looks at what travels as floats, and a codec writes it in others: leave out "
+    return "`auto` measures what peers send as floats, and a codec changes the format: leave out "
            "`codec`, or give `clip` a length";
   return "";
 }

@@ -75,7 +75,7 @@ Task<Payload> Supply::next() {
 std::string own_samples_objection(const Setup& setup) {
   if (setup.data_servers == 0) return "";
   if (setup.actors > 0)
-    return "its peers learn from what they have acted themselves: take another method, such as "
+    return "its peers learn from their own transitions: take another method, such as "
            "`d-psgd` or `all-reduce`, or no `agent.actors`";
   return "its peers train on samples of their own: take another method, such as `d-psgd` or "
          "`all-reduce`, or no `data.servers`";

@@ -43,7 +43,7 @@ Transfers::Transfers(PeerCore& self, const Roster& roster, Post& post)
 
 std::string Transfers::objection(const VerbCall& call) const {
   if (!self_.plan.verbs)
-    return "those that train have no links among each other, and what is pushed goes along links";
+    return "peers that train have no links with each other, and a push needs a link";
   const PeerId trainers = self_.plan.setup ? self_.plan.setup->peers : self_.plan.peers;
   std::vector<PeerId> linked;
   for (const Neighbor& neighbor : self_.neighbors)

@@ -130,7 +130,8 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
 std::string sync_objection(const Setup& setup, const MixingMatrix* w) {
   const double pull = setup.settings.find("alpha")->second * setup.peers;
   if (pull <= 1) return objection(setup, w);
-  return "the centre is drawn by n alpha of all distances, and more than 1 overshoots: take an "
+  return "the centre moves by n alpha of its distance to the workers, and more than 1 overshoots: "
+         "take an "
          "`alpha` of 1 / " +
          std::to_string(setup.peers) + " at most, or `order: async`";
 }

@@ -250,7 +250,7 @@ int run(const PredictOptions& options) {
   PredictOptions o = options;
   const Prediction p = predict_fleet(o);
   if (!p.values) explain(p, o);
-  if (!p.refusal.empty()) fmt::print(stderr, "warning: no fleet runs this: {}\n", p.refusal);
+  if (!p.refusal.empty()) fmt::print(stderr, "warning: no fleet can run this: {}\n", p.refusal);
   o.json ? print_json(o, p) : print_text(o, p);
   return exit_code::done;
 }

@@ -150,7 +150,7 @@ std::vector<std::string> words_of(const std::string& sets) {
   for (std::string word; in >> word;) {
     if (!word.starts_with("topology") && !word.starts_with("algorithm.order"))
       throw std::invalid_argument(
-          "--beside: only `topology` and `algorithm.order` may be another, not `" + word +
+          "--beside: only `topology` and `algorithm.order` may differ, not `" + word +
           "`: the calibration depends on it");
     words.push_back(word);
   }

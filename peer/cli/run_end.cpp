@@ -117,7 +117,8 @@ void print_end(const Assembly& fleet,
 
 std::string not_fetched_text(const std::vector<std::string>& hosts, const std::string& run_folder) {
   return fmt::format(
-      "error: checkpoints, records and ledgers of the peers of {} are still there alone\nhelp:  "
+      "error: checkpoints, records and ledgers of the peers of {} could not be fetched and are "
+      "only there\nhelp:  "
       "once it answers: grapevine collect {} --trust",
       fmt::join(hosts, ", "), shell_word(run_folder));
 }

@@ -241,7 +241,7 @@ class CsvFile final : public RowSource {
   void read_header() {
     if (std::ranges::all_of(words_,
                             [](std::string_view w) { return number_of<double>(w).has_value(); }))
-      fail(std::string("the first line has numbers in the place of the columns' names") + remedy);
+      fail(std::string("the first line has numbers instead of the columns' names") + remedy);
     for (const std::string_view word : words_) add_name(visible_name(word));
   }
 

@@ -87,7 +87,7 @@ TaskGuess guess_task(const TableSpec& spec);
 /// A guess from the first 1,000 rows of a CSV file: whether its first line is data and not names.
 struct HeaderGuess {
   bool sure = false;
-  std::string why;  ///< "`Iris-setosa` stands in its column below, too"; "" for names
+  std::string why;  ///< "`Iris-setosa` is also a value in its column"; "" for names
 };
 HeaderGuess guess_header(const std::string& file);
 

@@ -44,7 +44,7 @@ AskedProgram::AskedProgram(OpenWords words)
     : Program(std::move(words)),
       line_(launchers_descriptors),
       watch_(fleet_.outline->algorithm->program.turns) {
-  if (!words_.control) throw Fault(GV_E_USE, "gv_open: only a launcher asks a program (`task`)");
+  if (!words_.control) throw Fault(GV_E_USE, "gv_open: only a launcher may set `task`");
   keep_from_children(launchers_descriptors);
 }
 

@@ -253,7 +253,7 @@ Turn ProgramSeat::turn(const gv_told* done, int timeout_ms) {
 /// Checks that the simulator pauses in a turn: only then may the replica be changed.
 void ProgramSeat::check_in_turn() const {
   if (peer_.replica == nullptr || peer_.turns.at_hand() == Turn::none)
-    throw Fault(GV_E_USE, "gv_point: no turn is at hand");
+    throw Fault(GV_E_USE, "gv_point: no turn is in progress");
 }
 
 void ProgramSeat::point(int what, std::span<void* const> data) {

@@ -32,8 +32,9 @@ std::string clock_note(const std::string& host, double ahead) {
 std::string root_note(const std::vector<std::string>& hosts) {
   if (hosts.empty()) return "";
   return fmt::format(
-      "peers run as root on {}, where other machines reach them\nhelp:  another user does, as in "
-      "`ssh: train@{}`, and a stranger who found a way in would be that user only",
+      "peers run as root on {}, where other machines reach them\nhelp:  run them as another user, "
+      "as in "
+      "`ssh: train@{}`, so that an intruder gets only the rights of that user",
       fmt::join(hosts, ", "), hosts.front());
 }
 

@@ -104,7 +104,7 @@ class SweepFileReader : Readers {
       const auto seed = read_count(source_, item, 0, std::numeric_limits<std::uint64_t>::max());
       if (!seed) continue;
       if (std::ranges::count(file_.seeds, *seed) > 0)
-        source_.error(item, fmt::format("seed {} stands twice in this list", *seed));
+        source_.error(item, fmt::format("seed {} is listed twice", *seed));
       file_.seeds.push_back(*seed);
     }
     file_.seed_count = file_.seeds.size();

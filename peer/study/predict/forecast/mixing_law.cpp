@@ -267,9 +267,7 @@ std::string refusal_of_order(const std::string& order, const MixingMatrix& w) {
   if (row == nullptr) return "";
   if (row->kind != "d-psgd" && w.directed())
     return fmt::format(
-        "{} moves what both ends of an edge have sent each other, and this topology "
-        "is directed",
-        row->kind);
+        "{} needs edges that carry messages both ways, and this topology is directed", row->kind);
   return objection_to(*row, Setup{.peers = w.size()}, &w);
 }
 

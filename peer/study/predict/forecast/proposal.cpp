@@ -87,7 +87,8 @@ void check(const Assembly& fleet) {
         "--place: only d-psgd on a graph that stays has places to choose; this fleet has none");
   if (fleet.fleet.weights.starts_with("file:") || !fleet.topology.edge_weights.empty())
     throw std::invalid_argument(
-        "--place: the weights come from a file, which fixes who stands where; leave them out");
+        "--place: the weights come from a file, which fixes the place of each peer; leave them "
+        "out");
 }
 
 using Sets = std::vector<std::string>;

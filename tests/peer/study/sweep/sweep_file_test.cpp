@@ -163,7 +163,7 @@ TEST_F(SweepFileTest, AMissingBaseIsNamed) {
 
 TEST_F(SweepFileTest, ATargetNeedsEvaluations) {
   write("base.yaml", std::string(base).substr(0, std::string(base).find("evaluate")));
-  EXPECT_TRUE(has(refusal("target: { loss: 1 }\n"), "a target needs evaluations on the way"));
+  EXPECT_TRUE(has(refusal("target: { loss: 1 }\n"), "a target needs evaluations during the run"));
 }
 
 TEST_F(SweepFileTest, ProgramsTrainInRealRunsAlone) {
