@@ -272,7 +272,8 @@ void predict_options(Options& options, PredictOptions& o) {
   options.value("--consensus-step", o.fleet.consensus_step,
                 "Consensus step size gamma of beer and motef, without a codec");
   options.value("--local-steps", o.fleet.local_steps, "Number of SGD steps per averaging");
-  options.value("--staleness", o.fleet.staleness, "Age of the neighbours' x in rounds");
+  options.value("--staleness", o.fleet.staleness,
+                "Age of the averaged neighbours' models, in rounds");
   options.value("--spread", o.spread,
                 "Variance of the peers' minima, per coordinate: data.spread squared; or a file: a "
                 "row of minima per "
