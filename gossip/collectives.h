@@ -67,7 +67,8 @@ Task<bool> barrier(Peer& me, Group group);
 Group everyone(const Peer& me);
 
 /// x <- the finite elements of `mean`, and `own` elsewhere. `mean` has the same bits at all
-/// members; an element that is not finite at some member is not finite there, so all keep theirs.
+/// members; if an element is not finite at one member, it is not finite in `mean`, and all members
+/// keep their own.
 Task<> take_finite_elements(Peer& me, Payload mean, Payload own);
 
 }  // namespace gv

@@ -198,8 +198,8 @@ class Peer : public PeerCore, public LinkUser {
   /// While a collective computes its sum in x, x is no model and must not be reported.
   void begins_to_sum() { reports_.pause(); }
   void has_summed() { reports_.resume(); }
-  /// Last words: takes leave of the neighbours and reports the final replica. The runtime awaits it
-  /// after the algorithm.
+  /// Says goodbye to the neighbours and reports the final replica. The runtime awaits it after the
+  /// algorithm.
   Task<> finish();
 
   // The world's side.

@@ -25,7 +25,7 @@ class Parting {
   Task<> leave_all();
 
   bool begun() const { return begun_; }
-  /// Returns the time at which it began; only when it has begun.
+  /// Returns the time at which leaving began. Call only if begun().
   Time since() const { return since_; }
 
   /// Neighbour k computes.

@@ -85,7 +85,7 @@ bool Verbs::averages_with(std::size_t k) const {
   return self_.plan.verbs->averages && self_.neighbors[k].sends && self_.neighbors[k].receives;
 }
 
-/// Returns whether the verb at hand waits for something of neighbour k, or will.
+/// Returns whether the present verb waits, or will wait, for a message of neighbour k.
 bool Verbs::needs(std::size_t k) const {
   if (word_->op != VerbOp::neighbor_average) return in_tree(k);
   return averages_with(k) && !has_all(k);

@@ -187,7 +187,7 @@ class Link {
   };
 
   bool we_dial() const { return shared_.settings.dials(neighbor_); }
-  /// Returns whether its end is no news.
+  /// Returns whether the end of this link is expected, so that no line is logged for it.
   bool quiet() const { return life_.departed || shared_.ending; }
   bool is_away() const { return state_ == State::away || state_ == State::dead; }
   void say(const std::string& line);

@@ -39,9 +39,9 @@ Neighborhood row(const Peer& me, Round round) {
 
 /// x <- x - gamma g, and u moves by the same length, which moves u / w by gamma / w. A peer that
 /// has long received nothing has less weight than undisturbed rounds ever leave it: below a
-/// quarter of that weight it takes smaller steps, of at most 4 gamma over that weight. Otherwise u
-/// takes the whole step, however small a peer's weight is on its graph, because the fleet's mean
-/// would else favour peers with more weight.
+/// quarter of that weight it takes smaller steps, of at most 4 gamma over that weight. At or above
+/// it u takes the whole step, even if the graph gives the peer a small weight: otherwise the
+/// fleet's mean would favour peers with more weight.
 Task<> step(Peer& me, Mass mass) {
   const auto part = static_cast<float>(std::min(1.0, 4 * mass.w / me.plan.share));
   const Vector before = mass.room;

@@ -107,8 +107,9 @@ void Audit::close(const std::function<bool(Life)>& dead,
     if (waiting == 0) continue;
     if (may_count_at_one_end(dead(pair.first), dead(pair.second))) continue;
     if (!trusted(pair.first, pair.second) || given_up(pair.first, pair.second)) continue;
-    violations_.push_back(fmt::format("{} pieces count at one end only, of {} and {}", waiting,
-                                      text(pair.first), text(pair.second)));
+    violations_.push_back(
+        fmt::format("{} pieces count at only one end of the edge between {} and {}", waiting,
+                    text(pair.first), text(pair.second)));
   }
 }
 

@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Progress = std::function<void(const std::string&)>;
 
-constexpr PeerId most_peers = 64;  ///< maximum peers measured
+constexpr PeerId most_peers = 64;  ///< most peers measured
 constexpr double point_flops = 6e10;
 constexpr std::array<double, 4> looked_at{1.0 / 64, 1.0 / 16, 1.0 / 4, 1.0};  ///< parts of horizon
 constexpr double backward_flops = 1e12;  ///< work for the backward pass

@@ -41,9 +41,9 @@ std::vector<double> weights_of(const Neighborhood& row) {
 }
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr PeerId dense_limit = 512;     ///< maximum peers for which all eigenvalues are computed
-constexpr PeerId modes_limit = 20'000;  ///< maximum peers for which modes are estimated
-constexpr PeerId sequence_limit = 256;  ///< maximum peers whose sequence is followed
+constexpr PeerId dense_limit = 512;     ///< most peers for which all eigenvalues are computed
+constexpr PeerId modes_limit = 20'000;  ///< most peers for which modes are estimated
+constexpr PeerId sequence_limit = 256;  ///< most peers whose sequence is followed
 constexpr std::uint64_t most_rounds = 1'000'000;
 
 std::optional<Modes> cheap_modes(const MixingMatrix& w,

@@ -94,7 +94,7 @@ void check(const Assembly& fleet) {
 using Sets = std::vector<std::string>;
 
 constexpr PeerId most_leaves = 3;
-constexpr PeerId most_placed = 64;  ///< maximum peers for which graphs with leaves are tried
+constexpr PeerId most_placed = 64;  ///< most peers for which graphs with leaves are tried
 constexpr const char* local_steps = "train.local_steps=8";
 
 class Search {
