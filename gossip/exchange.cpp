@@ -427,7 +427,8 @@ bool Exchange::keep(std::size_t k, Message message) {
   const Mailbox::Key key{message.from, message.kind, message.number, message.part};
   const bool new_to_us = post_.kept(key) == nullptr;
   const bool next = !self_.plan.schedule || first_round_with(k) <= pace_.next() || open(k);
-  // Before it is kept, because a waiting round mixes it at once and would copy it once more.
+  // Stages the payload before keep(), because a waiting round mixes a kept message at once, and
+  // would copy the payload again.
   if (new_to_us) stage(message.payload);
   post_.keep(std::move(message));
   if (new_to_us && next) pace_.wake();

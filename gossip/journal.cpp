@@ -71,9 +71,8 @@ struct Lines {
            " s at the most";
   }
   std::string operator()(const event::GaveUp& e) const {
-    return "done; " + peer_text(e.peer) + " owes half of exchange " +
-           std::to_string(e.exchange.value) +
-           " and is waited for no longer: that exchange may count at its end only";
+    return "done; no longer waiting for " + peer_text(e.peer) + ", which owes half of exchange " +
+           std::to_string(e.exchange.value) + ": that exchange may count only at its end";
   }
   std::string operator()(const event::NotFiniteCame& e) const {
     const std::string came =
@@ -107,7 +106,8 @@ struct Lines {
            " to " + figure_text(e.rise.to) + " at once";
   }
   std::string operator()(const event::RanAhead& e) const {
-    return round_text(e.ahead.first) + ": alone, rounds end faster than they did in company (" +
+    return round_text(e.ahead.first) +
+           ": without neighbours, rounds end faster than they did with them (" +
            figure_text(1e-9 * static_cast<double>(e.ahead.usual.count())) + " s each)";
   }
   std::string operator()(const event::ExperienceRefused& e) const {

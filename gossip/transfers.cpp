@@ -74,7 +74,7 @@ void Transfers::begin(std::vector<Way>& ways, VerbCall call, Ended ended) {
   gone(k);
 }
 
-/// Requests the next pieces of the pull at hand.
+/// Requests the next pieces of the pull in progress.
 void Transfers::ask(std::size_t k) {
   Way& way = pulls_[k];
   if (way.calls.empty()) return;

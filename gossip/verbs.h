@@ -46,7 +46,7 @@ class Verbs {
   /// Begins a verb: one at a time, and only if objection() is empty. `ended` is called on the loop,
   /// perhaps before this returns.
   void begin(VerbCall call, Ended ended);
-  /// Returns the peers whose part in the verb at hand has not come.
+  /// Returns the peers whose part in the present verb has not come.
   std::vector<PeerId> missing() const;
 
   /// Returns false if the message cannot be expected.
@@ -113,8 +113,8 @@ class Verbs {
   std::vector<std::size_t> children_;     ///< ascending
   std::vector<std::deque<Letter>> mail_;  ///< by neighbour
   std::vector<bool> again_;               ///< by neighbour: see replaced()
-  std::uint64_t number_ = 0;              ///< number of the verb at hand, or the next one
-  std::optional<VerbWord> word_;          ///< header of the verb at hand
+  std::uint64_t number_ = 0;              ///< number of the present verb, or the next one
+  std::optional<VerbWord> word_;          ///< header of the present verb
   std::optional<VerbCall> own_;
   Ended ended_;
   std::uint32_t up_ = 0;    ///< pieces that have gone up, or to the neighbours

@@ -75,7 +75,7 @@ struct LinkShared {
   ClockBound clocks;
   Rng jitter;                                  ///< randomizes the pauses between two dials
   bool begun = false;                          ///< the algorithm runs, or has run
-  bool ending = false;                         ///< it has said its last words
+  bool ending = false;                         ///< the peer has said goodbye
   bool over = false;                           ///< nothing is done any more
   ConnectionId connections = 0;                ///< number of connections made
   std::map<ConnectionId, PeerId> neighbor_of;  ///< owner of each link's present and last connection

@@ -15,14 +15,14 @@
 
 namespace gv {
 
-/// The state of one neighbour after this peer's last words.
+/// The state of one neighbour after this peer's goodbye.
 struct Farewell {
   bool told = false;    ///< the neighbour has acknowledged everything, our goodbye included
   bool heard = false;   ///< its goodbye is here
   bool linked = false;  ///< there is a connection
   bool dead = false;    ///< its process has ended: nothing listens at its address
   bool away = false;
-  Time since{0};  ///< begin of the absence, counted from our last words on
+  Time since{0};  ///< begin of the absence, counted from our goodbye on
 };
 
 /// Returns whether the peer may end as far as this neighbour is concerned. Our own side is settled,

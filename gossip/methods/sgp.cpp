@@ -57,7 +57,7 @@ Task<> weigh(Peer& me, Mass mass) {
   co_await me.axpby(static_cast<float>(1 / mass.w), mass.u, 0, Vector::x);
 }
 
-/// Keeps the values that a codec left out, which would else be given away: for each receiver u
+/// Keeps the values that a codec left out, which would otherwise be given away: for each receiver u
 /// keeps w times the difference of x and its decoding.
 Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Mass mass) {
   const Range all{0, me.replica.size()};

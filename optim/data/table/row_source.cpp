@@ -298,7 +298,7 @@ class CsvFile final : public RowSource {
       buffer_.resize(2 * buffer_.size());
     }
     const ssize_t count = ::read(file_, buffer_.data() + end_, buffer_.size() - end_);
-    if (count < 0) fail("cannot be read; is the disk well?");
+    if (count < 0) fail("cannot be read; is the disk damaged?");
     end_ += static_cast<std::size_t>(count);
     return count > 0;
   }
