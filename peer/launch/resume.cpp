@@ -293,7 +293,7 @@ std::string growth_objection(const Assembly& was,
   if (now < old)
     return fmt::format(
         "a fleet of {} peers resumes as {}: a model would be lost\nhelp:  a fleet may only grow; "
-        "a peer that is to leave ends by itself (`stop`)",
+        "give at least as many peers as before",
         old, now);
   if (same_graph(was, is)) return "";
   if (was.fleet.trainers() != old || is.fleet.trainers() != now)
@@ -308,7 +308,8 @@ std::string growth_objection(const Assembly& was,
     return "the last peers are attackers, and in a larger fleet other peers would be the "
            "last\nhelp:  begin another run";
   if (is.fleet.evaluate_period > Time{0})
-    return "evaluations by time count the training of each peer, and a new one has none\nhelp:  "
+    return "evaluations by time count the training time of each peer, and a new peer has "
+           "none\nhelp:  "
            "write `evaluate: { every: N rounds }`";
   return "";
 }

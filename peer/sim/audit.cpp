@@ -97,7 +97,7 @@ void Audit::compare(const Pair& pair, const Settlement& a, const Settlement& b) 
 
 void Audit::believed(Life reader, Life lender) {
   violations_.push_back(
-      fmt::format("{} believes a loan of {} that is not so", text(reader), text(lender)));
+      fmt::format("{} read a loan of {} that was not valid", text(reader), text(lender)));
 }
 
 void Audit::close(const std::function<bool(Life)>& dead,

@@ -23,8 +23,9 @@ void VerbAtHand::check_same(const VerbCall& call, std::size_t bytes) const {
   const bool same = call.op == call_.op && call.type == call_.type && call.root == call_.root &&
                     call.mark == call_.mark && bytes == bytes_;
   if (!same)
-    throw Fault(GV_E_USE,
-                "gv_verb: another call was begun and has not ended; the others may have its part");
+    throw Fault(
+        GV_E_USE,
+        "gv_verb: another call has begun and not ended; other peers may have received its data");
 }
 
 void VerbAtHand::end(VerbEnd end) {

@@ -298,7 +298,7 @@ Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
           cell, sets);
     if (file_.tune && file_.tune->in_rungs() && !fleet.stop.rounds && !fleet.stop.epochs)
       say({.where = "",
-           .message = file_.tune->by + " needs to know how long a training is",
+           .message = file_.tune->by + " needs to know the length of a training",
            .source = "",
            .help = "give `stop.rounds` or `stop.epochs` in the base file"},
           cell, sets);
