@@ -242,8 +242,9 @@ bool Exchange::copies() const {
   return flows_.plain() && !flows_.for_each() && !self_.plan.traffic.codec;
 }
 
-/// Copies a half that is mixed as it came to the device when it comes, whatever the algorithm does.
-/// The payload is released on the loop, because only the loop may give back a neighbour's memory.
+/// Copies a half to the device as soon as it arrives, whatever the algorithm does then, if it will
+/// be mixed unchanged. The payload is released on the loop, because only the loop may give back a
+/// neighbour's memory.
 void Exchange::stage(const Payload& theirs) {
   Overlap* const device = self_.replica.overlap();
   if (device == nullptr || !copies()) return;

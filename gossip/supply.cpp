@@ -26,7 +26,7 @@ bool someone_asks(const Peer& me, const std::vector<PeerId>& served) {
          std::ranges::any_of(served, [&](PeerId i) { return me.expects(i); });
 }
 
-/// someone_asks(), after waiting for successors of peers that have died.
+/// As someone_asks(), but first waits for successors of peers that have died.
 Task<bool> someone_asks_again(Peer& me, const std::vector<PeerId>& served) {
   for (const PeerId i : served)
     if (!someone_asks(me, served)) co_await me.succeeded(i, me.life(i));

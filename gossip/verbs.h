@@ -26,9 +26,9 @@ VerbEnd as_told(VerbEnd end, bool goes_on);
 
 /// The verbs of a peer's program, concurrent with its algorithm and on the same loop. Each vector
 /// goes up a tree of the fleet's links, piece by piece, and is added up on the way in one order: a
-/// peer's own, then its children's, ascending. The root's sum comes down, and each peer has its
-/// bits. So every verb except neighbor_average, which needs the neighbours alone, is also a
-/// barrier.
+/// peer's own, then its children's, ascending. The root's sum then goes down the tree, so that all
+/// peers have the same bits. So every verb except neighbor_average, which needs the neighbours
+/// alone, is also a barrier.
 ///
 /// All peers count the verbs alike, and each message carries the number of its verb. Except for
 /// failed verbs, no peer is more than one verb ahead of a neighbour, and no piece is more than a
