@@ -166,15 +166,18 @@ std::string objection_to(const AlgorithmRow& row, const Setup& setup, const Mixi
 std::string objection_to_program(const AlgorithmRow& row, const Setup& setup) {
   if (!row.program.objection.empty()) return fmt::format("{}: {}", row.kind, row.program.objection);
   if (setup.data_servers > 0)
-    return "`data.servers` hand out samples of ours, and a program reads its own: leave it out";
+    return "`data.servers` send samples that Grapevine reads, and a program reads its own: leave "
+           "it out";
   const auto momentum = setup.settings.find("momentum");
   if (row.kind == "easgd" && momentum != setup.settings.end() && momentum->second > 0)
-    return "easgd: `momentum` is of our own steps, and the program takes its own: leave it out, "
+    return "easgd: `momentum` changes steps that Grapevine takes, and the program takes its own: "
+           "leave it out, "
            "and "
            "give it to the program's optimizer";
   const auto mu = setup.settings.find("mu");
   if (row.kind == "fedavg" && mu != setup.settings.end() && mu->second > 0)
-    return "fedavg: `mu` changes gradients of ours, and the program steps along its own: leave it "
+    return "fedavg: `mu` changes gradients that Grapevine computes, and the program computes its "
+           "own: leave it "
            "out, and add the term to the program's loss";
   return "";
 }

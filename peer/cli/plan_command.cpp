@@ -332,7 +332,7 @@ int plan(const PlanOptions& options) {
     return place_peers(fleet, options.file.sets, options.place, options.file.json);
   const ParallelQuestion& division = options.division;
   if ((!division.profile.empty() || division.search > 0) && !options.parallel)
-    throw std::invalid_argument("plan: --profile and --search are about --parallel");
+    throw std::invalid_argument("plan: --profile and --search need --parallel");
   if (options.parallel) return divide_model(fleet, asked_of(options));
   const MixingFigures s = mixing_figures(fleet);
   ForecastOptions wanted = options.wanted;

@@ -331,7 +331,7 @@ const std::vector<KeyRow>& sweep_file_keys() {
       {"sweep.picture.model", "true, false", "false",
        "Draws the prediction as well.", "picture: { x: peers, model: true }"},
       {"sweep.keep", "figures, model", "figures",
-       "What stays of each trial besides its figures.", "keep: model"},
+       "Part of each trial that is kept besides its figures.", "keep: model"},
       {"sweep.output", "a map", "", "Place of the sweep's files.", "output: { dir: runs/tuned }"},
       {"sweep.output.dir", "a path", "runs/{name}",
        "Folder of the sweep; {name} is its name.", "output: { dir: runs/tuned }"},

@@ -121,7 +121,7 @@ TEST(Sharing, WhoLiesAboutALoanIsRefused) {
   const auto place = [&](std::uint64_t offset, std::uint64_t bytes) {
     return pair.refusal({right.block, offset, bytes, right.generation});
   };
-  EXPECT_EQ(block(8), "a loan of block 8 of 8");
+  EXPECT_EQ(block(8), "a loan of block 8, of only 8 blocks");
   EXPECT_EQ(block(5), "a loan of use 1 of block 5, which holds use 0");
   EXPECT_EQ(use(7), "a loan of use 7 of block 0, which holds use 1");
   EXPECT_EQ(use(0), "a loan of use 0 of block 0, which holds use 1");
