@@ -98,8 +98,8 @@ struct Lines {
     const std::string what = std::isfinite(e.times)
                                  ? "is " + times_text(e.times) + " as long as the peers' median"
                                  : "is not finite";
-    return round_text(e.round) + ": what " + peer_text(e.of) + " gave to the sum " + what +
-           " (robust.clip): it was cut, " + so_far(e.far);
+    return round_text(e.round) + ": the contribution of " + peer_text(e.of) + " to the sum " +
+           what + " (robust.clip): it was cut, " + so_far(e.far);
   }
   std::string operator()(const event::LossRose& e) const {
     return round_text(e.rise.round) + ": the loss has risen from " + figure_text(e.rise.from) +
