@@ -12,7 +12,7 @@ namespace {
 
 void check(const RegressionFleet& f) {
   if (f.order != "lian" && f.order != "atc" && f.order != "cta")
-    throw std::invalid_argument("predict_regression: order lian, atc or cta, not `" + f.order +
+    throw std::invalid_argument("predict_regression: only order lian, atc or cta, not `" + f.order +
                                 "`");
 }
 

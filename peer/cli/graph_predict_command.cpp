@@ -110,7 +110,8 @@ Prediction follow(const MixingSchedule& rounds, const PredictOptions& o, const C
         fmt::format("--peers: the rounds of {} are followed one by one, for {} peers at most",
                     o.topology, most));
   }
-  if (!can_walk(o.fleet)) throw std::invalid_argument("--order: lian, atc or cta on " + o.topology);
+  if (!can_walk(o.fleet))
+    throw std::invalid_argument("--order: only lian, atc or cta on " + o.topology);
   Prediction p{.values = std::nullopt,
                .rates = schedule_stable_rates(rounds, o.fleet),
                .method = "sequence",
