@@ -45,7 +45,7 @@ JsonValue named(const std::string& key, const JsonValue& item) {
 const JsonValue& list(const JsonValue& from, const std::string& key, std::size_t most) {
   const JsonValue& value = json_member(from, key);
   if (value.kind != JsonValue::Kind::array || value.items.empty() || value.items.size() > most)
-    throw std::runtime_error(fmt::format("`{}` is no list of 1 to {}", key, most));
+    throw std::runtime_error(fmt::format("`{}` is not a list of 1 to {} items", key, most));
   return value;
 }
 

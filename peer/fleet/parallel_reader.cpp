@@ -170,9 +170,11 @@ class ParallelReader : Readers {
     if (n % chain == 0) return;
     source_.error(
         at,
-        spec_.tensor == 1 ? fmt::format("{} peers are no chains of {}", n, spec_.stages)
-                          : fmt::format("{} peers are no chains of {} stages with {} members each",
-                                        n, spec_.stages, spec_.tensor),
+        spec_.tensor == 1
+            ? fmt::format("{} peers cannot be divided into chains of {}", n, spec_.stages)
+            : fmt::format(
+                  "{} peers cannot be divided into chains of {} stages with {} members each", n,
+                  spec_.stages, spec_.tensor),
         spec_.tensor == 1
             ? fmt::format("take `peers: {}`, or {} stages", (n / spec_.stages + 1) * spec_.stages,
                           nearest_divisor(n, spec_.stages))

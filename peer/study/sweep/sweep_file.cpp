@@ -82,7 +82,7 @@ class SweepFileReader : Readers {
     const Value* parallel = top.take("parallel");
     set(parallel, file_.parallel, count(1, 1024));
     if (parallel != nullptr && file_.simulated)
-      source_.error(*parallel, "`parallel` is for `in: run`",
+      source_.error(*parallel, "`parallel` needs `in: run`",
                     "simulated trials run on all cores; --workers takes fewer");
   }
 

@@ -71,8 +71,8 @@ Verdict Borrower::judge_place(const Loan& loan) const {
 Verdict Borrower::judge_use(const Loan& loan) const {
   const std::uint64_t there = theirs_.generation(loan.block).load(std::memory_order_acquire);
   if (loan.generation == 0 || there != loan.generation)
-    return fmt::format("a loan of use {} of block {}, which holds use {}", loan.generation,
-                       loan.block, there);
+    return fmt::format("a loan of block {} in its use number {}, and the block is in use number {}",
+                       loan.block, loan.generation, there);
   return "";
 }
 

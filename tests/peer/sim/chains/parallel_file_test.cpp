@@ -55,7 +55,7 @@ TEST(ParallelFile, RemediesAreThoseThatHelp) {
 
 TEST(ParallelFile, SaysWhatCannotBeDivided) {
   expect_problem(problem_of("{ microbatches: 2 }"), "missing key `stages`");
-  expect_problem(problem_of("{ stages: 3 }"), "4 peers are no chains of 3");
+  expect_problem(problem_of("{ stages: 3 }"), "4 peers cannot be divided into chains of 3");
   expect_problem(problem_of("{ stages: 3 }"), "take `peers: 6`, or 2 stages");
   expect_problem(problem_of("{ stages: 2, microbatches: 3 }"), "a batch of 8 is no 3 microbatches");
   expect_problem(problem_of("{ stages: 2, microbatches: 3 }"), "`microbatches: 2`");
@@ -149,7 +149,7 @@ TEST(ParallelFile, SaysWhichLayersMembersCannotDivide) {
   expect_problem(of("stages: [fc1, fc3], tensor: 2", "[8, 4]"),
                  "the stage that begins with `fc3` has no linear layer that members can divide");
   expect_problem(of("stages: 2, tensor: 4", "[8, 4]"),
-                 "4 peers are no chains of 2 stages with 4 members each");
+                 "4 peers cannot be divided into chains of 2 stages with 4 members each");
   expect_problem(of("stages: 2, tensor: 4", "[8, 4]"), "take `peers: 8`, or fewer members");
   expect_problem(of("stages: 1, tensor: 0", "[8, 4]"), "out of range: 1 to");
   expect_problem(of("stages: 2, tensor: 2, schedule: pipedream", "[8, 4]"),

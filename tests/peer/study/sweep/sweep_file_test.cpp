@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "missing key `x`"},
         BadSweep{"PictureOfNoMeasure", "vary: { peers: [2, 4] }\npicture: { x: peers, y: tim }\n",
                  2, "did you mean `time`?"},
-        BadSweep{"ParallelSimulation", "parallel: 3\n", 1, "`parallel` is for `in: run`"}),
+        BadSweep{"ParallelSimulation", "parallel: 3\n", 1, "`parallel` needs `in: run`"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST_F(SweepFileTest, AllProblemsAreSaidAtOnce) {
