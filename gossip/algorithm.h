@@ -149,7 +149,7 @@ std::string objection_to_chains(const AlgorithmRow& row, const Setup& setup);
 /// Returns the traffic that carries x, in the fleet's codec.
 Traffic encoded(const Setup& setup);
 
-/// Runs a peer's whole life: the algorithm, then its last words. A stage runs the algorithm only
+/// Runs a peer's whole life: the algorithm, then the goodbyes. A stage runs the algorithm only
 /// until its chain has ended.
 Task<> live(Peer& me, Algorithm run);
 

@@ -25,7 +25,7 @@ PeerId rank_in(const Group& group, const Peer& me) {
 
 using InCodec = std::optional<Codec>;
 
-/// Returns v[r] as it travels. In a codec v[r] becomes what the others decode.
+/// Returns v[r] as it travels. With a codec v[r] becomes what the others decode.
 Task<Payload> freeze(Peer& me, Vector v, Range r, InCodec codec) {
   const Payload frozen = co_await me.encode(v, r, codec);
   if (!codec) co_return frozen;

@@ -10,7 +10,7 @@ namespace gv {
 /// The members of a collective operation, ascending; every member computes the same. All members
 /// call it, and calls of the same members come in the same order everywhere. The operation waits
 /// for members that are away. It returns false if one has gone for good: then no member can
-/// complete it, and v is neither old nor new. In a codec the sender of a part of v replaces that
+/// complete it, and v is neither old nor new. With a codec, the sender of a part of v replaces that
 /// part by the values that the others decode.
 using Group = std::vector<PeerId>;
 
@@ -67,7 +67,8 @@ Task<bool> barrier(Peer& me, Group group);
 Group everyone(const Peer& me);
 
 /// x <- the finite elements of `mean`, and `own` elsewhere. `mean` has the same bits at all
-/// members; an element that is not finite at some member is not finite there, so all keep theirs.
+/// members; if an element is not finite at one member, it is not finite in `mean`, and all members
+/// keep their own.
 Task<> take_finite_elements(Peer& me, Payload mean, Payload own);
 
 }  // namespace gv

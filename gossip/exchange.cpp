@@ -242,8 +242,9 @@ bool Exchange::copies() const {
   return flows_.plain() && !flows_.for_each() && !self_.plan.traffic.codec;
 }
 
-/// Copies a half that is mixed as it came to the device when it comes, whatever the algorithm does.
-/// The payload is released on the loop, because only the loop may give back a neighbour's memory.
+/// Copies a half to the device as soon as it arrives, whatever the algorithm does then, if it will
+/// be mixed unchanged. The payload is released on the loop, because only the loop may give back a
+/// neighbour's memory.
 void Exchange::stage(const Payload& theirs) {
   Overlap* const device = self_.replica.overlap();
   if (device == nullptr || !copies()) return;
@@ -427,7 +428,8 @@ bool Exchange::keep(std::size_t k, Message message) {
   const Mailbox::Key key{message.from, message.kind, message.number, message.part};
   const bool new_to_us = post_.kept(key) == nullptr;
   const bool next = !self_.plan.schedule || first_round_with(k) <= pace_.next() || open(k);
-  // Before it is kept, because a waiting round mixes it at once and would copy it once more.
+  // Stages the payload before keep(), because a waiting round mixes a kept message at once, and
+  // would copy the payload again.
   if (new_to_us) stage(message.payload);
   post_.keep(std::move(message));
   if (new_to_us && next) pace_.wake();

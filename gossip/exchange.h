@@ -26,10 +26,10 @@ namespace gv {
 /// exchange is there, against the contribution that it sent itself.
 ///
 /// Halves carry the clock of the round that they belong to, and an edge is the merge-join of the
-/// two ends' numbers (merge_join.h): a number that both ends have sent flows at both, any other is
-/// void at both. A neighbour that is away or late leaves our half unmatched; its own half is
-/// applied when it comes, and no other exchange with that neighbour begins before. So memory is
-/// bounded.
+/// two ends' numbers (merge_join.h): an exchange whose number both ends have sent is applied at
+/// both ends, any other is void at both. A neighbour that is away or late leaves our half
+/// unmatched; its own half is applied when it comes, and no other exchange with that neighbour
+/// begins before. So memory is bounded.
 ///
 /// A round waits for the halves of all neighbours that can be reached: those of this round, and
 /// older ones that are still unmatched. Each such wait ends without any progress of a peer that

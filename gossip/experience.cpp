@@ -54,7 +54,8 @@ std::uint32_t pieces_of(std::size_t d) {
   return static_cast<std::uint32_t>((d + piece_floats - 1) / piece_floats);
 }
 
-/// Advances to the round `to`; jumps far, as a new process must, so that a lie costs little time.
+/// Advances to the round `to`. Skips a long way in one jump: a new process needs that, and a false
+/// round from a liar then costs little time.
 Task<> follow(Peer& me, Round to) {
   constexpr Round most_at_once = 1000;
   to = std::min(to, me.plan.rounds);

@@ -50,7 +50,7 @@ struct Lines {
     return "took the model of " + peer_text(e.of);
   }
   std::string operator()(const event::PassedOver& e) const {
-    return "passes over " + std::to_string(e.rounds) + " rounds, to " + round_text(e.to);
+    return "skips " + std::to_string(e.rounds) + " rounds, to " + round_text(e.to);
   }
   std::string operator()(const event::DeadlinePassed& e) const {
     return round_text(e.round) + ": " + peer_text(e.peer) + " has not sent piece " +
@@ -71,9 +71,8 @@ struct Lines {
            " s at the most";
   }
   std::string operator()(const event::GaveUp& e) const {
-    return "done; " + peer_text(e.peer) + " owes half of exchange " +
-           std::to_string(e.exchange.value) +
-           " and is waited for no longer: that exchange may count at its end only";
+    return "done; no longer waiting for " + peer_text(e.peer) + ", which owes half of exchange " +
+           std::to_string(e.exchange.value) + ": that exchange may count only at its end";
   }
   std::string operator()(const event::NotFiniteCame& e) const {
     const std::string came =
@@ -87,27 +86,28 @@ struct Lines {
   }
   std::string operator()(const event::FarFlowClipped& e) const {
     return round_text(e.round) + ": the model of " + peer_text(e.from) + " is " +
-           times_text(e.times) + " further away than counts (robust.clip): its flow was clipped, " +
+           times_text(e.times) + " further away than robust.clip allows: its flow was clipped, " +
            so_far(e.far);
   }
   std::string operator()(const event::StandsStill& e) const {
-    return round_text(e.round) + ": the model of " + peer_text(e.peer) + " has stood still for " +
+    return round_text(e.round) + ": the model of " + peer_text(e.peer) + " has not changed for " +
            std::to_string(e.exchanges) +
-           " exchanges while ours moved: it counts by a fiftieth of what is allowed (robust.clip)";
+           " exchanges while ours has: robust.clip now allows it a fiftieth of the usual distance";
   }
   std::string operator()(const event::ContributionCut& e) const {
     const std::string what = std::isfinite(e.times)
                                  ? "is " + times_text(e.times) + " as long as the peers' median"
                                  : "is not finite";
-    return round_text(e.round) + ": what " + peer_text(e.of) + " gave to the sum " + what +
-           " (robust.clip): it was cut, " + so_far(e.far);
+    return round_text(e.round) + ": the contribution of " + peer_text(e.of) + " to the sum " +
+           what + " (robust.clip): it was cut, " + so_far(e.far);
   }
   std::string operator()(const event::LossRose& e) const {
     return round_text(e.rise.round) + ": the loss has risen from " + figure_text(e.rise.from) +
            " to " + figure_text(e.rise.to) + " at once";
   }
   std::string operator()(const event::RanAhead& e) const {
-    return round_text(e.ahead.first) + ": alone, rounds end faster than they did in company (" +
+    return round_text(e.ahead.first) +
+           ": without neighbours, rounds end faster than they did with them (" +
            figure_text(1e-9 * static_cast<double>(e.ahead.usual.count())) + " s each)";
   }
   std::string operator()(const event::ExperienceRefused& e) const {

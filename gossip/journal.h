@@ -47,7 +47,7 @@ struct LossRise {
 struct RunAhead {
   Round first = 0;   ///< the round in which it was found
   Round rounds = 0;  ///< number of rounds that ended too soon
-  Time usual{0};     ///< length of a round in company
+  Time usual{0};     ///< length of a round with a neighbour
   bool operator==(const RunAhead&) const = default;
 };
 
@@ -210,7 +210,7 @@ struct ContributionCut {
 struct LossRose {
   LossRise rise{};
 };
-/// The peer ends its rounds alone faster than it did in company.
+/// Without neighbours the peer ends its rounds faster than it did with them.
 struct RanAhead {
   RunAhead ahead{};
 };

@@ -38,12 +38,12 @@ std::string objection_to_other_steps(const Setup& setup, std::string_view kind) 
 std::string objection_to_waits(const Setup& setup, std::string_view kind) {
   if (setup.actors > 0)
     return fmt::format(
-        "{} waits for its neighbours while it learns, and can wait for no memory meanwhile: take "
+        "{} waits for its neighbours while it learns, and cannot wait for a memory as well: take "
         "`diloco`, or no `agent.actors`",
         kind);
   if (setup.data_servers > 0)
     return fmt::format(
-        "{} waits for its neighbours while it trains, and can wait for no minibatches meanwhile: "
+        "{} waits for its neighbours while it trains, and cannot wait for minibatches as well: "
         "take `diloco`, or no `data.servers`",
         kind);
   return "";

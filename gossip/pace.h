@@ -16,12 +16,12 @@ namespace gv {
 /// Lamport clocks, and a peer skips the rounds that it has missed. Invariants: the clock
 /// never goes back; after catch_up() it is less than any neighbour's by at most the tolerated
 /// number of rounds, and at most the number of completed rounds; rounds alone are no faster than
-/// rounds in company.
+/// rounds with a neighbour.
 class Pace {
  public:
   Pace(PeerCore& self, const Roster& roster);
 
-  /// Rounds completed in the company of a neighbour: the number of the present round.
+  /// Number of rounds completed with a neighbour, and so the number of the present round.
   Round clock() const { return clock_; }
   /// The number of the next round to begin, as far as the present one decides it.
   Round next() const { return begun_ && counts() ? clock_ + 1 : clock_; }
@@ -47,8 +47,8 @@ class Pace {
   /// Skips, before a round begins, to the first round in which any edge can take part. `first`
   /// returns that round of the edge to neighbour k, or nothing if the edge cannot take part.
   void align(const std::function<std::optional<Round>(std::size_t k)>& first);
-  /// A round begins that is done in the company of a neighbour or alone; rounds alone do not move
-  /// the clock. In a fleet that does not catch up every round does.
+  /// A round begins, with a neighbour (`company`) or alone. Rounds alone do not move the clock,
+  /// except in a fleet that does not catch up.
   void begins(bool company) {
     in_company_ = company;
     begun_ = true;

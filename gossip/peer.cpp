@@ -91,9 +91,9 @@ Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
   return receive(from, channel, received_parts_[{from, channel}]++);
 }
 
-/// A peer that said goodbye before its process ended gets no successor that would do more. If this
-/// peer can do nothing without it, that is logged; its actor or data server has nothing left to do
-/// and ends silently.
+/// A peer that said goodbye before its process ended has done all of its work, so its successor
+/// would do nothing for this peer. If this peer can do nothing without it, that is logged; its
+/// actor or data server has nothing left to do and ends silently.
 Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
   constexpr Time look_again = std::chrono::milliseconds(10);
   const auto k = find(peer);

@@ -99,8 +99,8 @@ class Peer : public PeerCore, public LinkUser {
     return k && roster_.here(*k) && post_.expects(*k) && !roster_.quarantined(*k);
   }
   /// Lets this round count for the fleet's clock if a neighbour is there: for a method that
-  /// communicates by messages alone, since averaging does so itself. `owed`: a neighbour that is
-  /// there owes us an answer, so a round in which nothing comes is one alone.
+  /// communicates by messages alone, since averaging does so itself. `owed`: a present neighbour
+  /// owes us an answer, so a round without any arrival counts as a round alone.
   void keep_company(bool owed = false);
   bool waiting(Kind channel) const { return post_.waiting(channel); }  ///< next() returns at once
   /// Returns whether neighbour `from` is beyond a round of the fleet's clock: everything that it
@@ -198,8 +198,8 @@ class Peer : public PeerCore, public LinkUser {
   /// While a collective computes its sum in x, x is no model and must not be reported.
   void begins_to_sum() { reports_.pause(); }
   void has_summed() { reports_.resume(); }
-  /// Last words: takes leave of the neighbours and reports the final replica. The runtime awaits it
-  /// after the algorithm.
+  /// Says goodbye to the neighbours and reports the final replica. The runtime awaits it after the
+  /// algorithm.
   Task<> finish();
 
   // The world's side.
@@ -207,7 +207,7 @@ class Peer : public PeerCore, public LinkUser {
   /// Returns false if this peer cannot expect the message (wrong size, too far ahead, a duplicate);
   /// the link should then be closed.
   bool deliver(Message message) override;
-  /// Returns the time at which the last words began; only after the algorithm.
+  /// Returns the time at which the goodbyes began. Call only after the algorithm.
   Time finishing_since() const override { return parting_.since(); }
   /// Returns the number of rounds completed in the company of a neighbour, as a Lamport clock: it
   /// soon follows neighbours whose clocks are greater.

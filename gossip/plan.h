@@ -75,7 +75,7 @@ struct Plan {
   bool live_degrees = false;
   /// A peer that was away continues in its neighbours' round; they end together.
   bool catch_up = false;
-  /// While none of its neighbours is there, it continues at the pace that it had in company.
+  /// A peer without any present neighbour keeps the pace that it had with its neighbours.
   bool keeps_pace = false;
   /// Its rounds end when all neighbours that are there have done all of theirs.
   bool ends_with_others = false;

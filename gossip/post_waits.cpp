@@ -143,9 +143,10 @@ void Post::pass_on() {
   if (!all) pass_on_later();
 }
 
-/// Spaces words to one neighbour, in the long run, so that an end is passed on along all peers
-/// within half a deadline. If peers wait for any sender, each changes the reports of the others,
-/// and an absence that is over runs in circles, without a pause as fast as the network.
+/// Returns the mean time between two reports to one neighbour, so that the end of a chain of waits
+/// is passed on along all peers within half a deadline. If peers wait for any sender, each report
+/// changes the reports of the others, and a report of an absence that is over travels in circles:
+/// without this pause, as fast as the network allows.
 Time Post::telling_pause() const {
   return self_.plan.deadline / (4 * self_.plan.peers);
 }

@@ -13,10 +13,10 @@
 
 namespace gv {
 
-/// A peer's last words, to all neighbours at once: a neighbour may wait for our goodbye while we
-/// wait for the half that another one owes us. Invariant: each life of a neighbour gets one
-/// goodbye, when the last exchange with it is settled or has been given up; members of our
-/// collective operations learn earlier that we will not come.
+/// A peer's goodbyes to all neighbours at once: a neighbour may wait for our goodbye while we wait
+/// for the half that another one owes us. Invariant: each life of a neighbour gets one goodbye,
+/// when the last exchange with it is settled or has been given up; members of our collective
+/// operations learn earlier that we will not come.
 class Parting {
  public:
   Parting(PeerCore& self, Roster& roster, Post& post, const Pace& pace, Exchange& exchange);
@@ -25,7 +25,7 @@ class Parting {
   Task<> leave_all();
 
   bool begun() const { return begun_; }
-  /// Returns the time at which it began; only when it has begun.
+  /// Returns the time at which leaving began. Call only if begun().
   Time since() const { return since_; }
 
   /// Neighbour k computes.

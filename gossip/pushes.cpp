@@ -48,8 +48,8 @@ std::ptrdiff_t Pushes::whole_of(PeerId from) const {
       kept_, [=](const auto& entry) { return entry.first.second == from && entry.second.whole(); });
 }
 
-/// A push comes whole before the next one of its sender: a part without the rest, whose sender
-/// continues, stays incomplete.
+/// All parts of a push arrive before its sender's next push. So a push with missing parts stays
+/// incomplete if its sender has continued, and is dropped.
 void Pushes::keep(Message message) {
   std::erase_if(kept_, [&](const auto& entry) {
     const auto& [round, from] = entry.first;

@@ -79,7 +79,7 @@ class Pushes {
   std::map<PeerId, Round> reached_;  ///< the round in which we last sent to each peer
   std::map<PeerId, Round> heard_;    ///< newest_ when we last ended a round
   std::map<PeerId, Round> needed_;   ///< see expect
-  std::optional<Time> until_;        ///< the deadline of the receiving under way
+  std::optional<Time> until_;        ///< deadline of the present receive
 };
 
 /// Returns the floats of a vector that `from` sent. Null if the length is wrong or a value is not

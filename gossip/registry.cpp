@@ -166,15 +166,18 @@ std::string objection_to(const AlgorithmRow& row, const Setup& setup, const Mixi
 std::string objection_to_program(const AlgorithmRow& row, const Setup& setup) {
   if (!row.program.objection.empty()) return fmt::format("{}: {}", row.kind, row.program.objection);
   if (setup.data_servers > 0)
-    return "`data.servers` hand out samples of ours, and a program reads its own: leave it out";
+    return "`data.servers` send samples that Grapevine reads, and a program reads its own: leave "
+           "it out";
   const auto momentum = setup.settings.find("momentum");
   if (row.kind == "easgd" && momentum != setup.settings.end() && momentum->second > 0)
-    return "easgd: `momentum` is of our own steps, and the program takes its own: leave it out, "
+    return "easgd: `momentum` changes steps that Grapevine takes, and the program takes its own: "
+           "leave it out, "
            "and "
            "give it to the program's optimizer";
   const auto mu = setup.settings.find("mu");
   if (row.kind == "fedavg" && mu != setup.settings.end() && mu->second > 0)
-    return "fedavg: `mu` changes gradients of ours, and the program steps along its own: leave it "
+    return "fedavg: `mu` changes gradients that Grapevine computes, and the program computes its "
+           "own: leave it "
            "out, and add the term to the program's loss";
   return "";
 }
@@ -235,11 +238,11 @@ std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup) {
         row.kind, others);
   if (!moves_what_it_carries(traffic))
     return fmt::format(
-        "{} moves other vectors than the models that travel, and clipping one of "
-        "them alone would part the others from it: {}",
+        "{} moves other vectors than the models that it sends, and clipping only one of them would "
+        "make them inconsistent: {}",
         row.kind, others);
   if (setup.clip == 0.0 && traffic.codec)
-    return "`auto` looks at what travels as floats, and a codec writes it in others: leave out "
+    return "`auto` measures what peers send as floats, and a codec changes the format: leave out "
            "`codec`, or give `clip` a length";
   return "";
 }

@@ -11,13 +11,13 @@ std::string objection_to_remembered_flows(const Setup& setup,
                                           Instead instead) {
   if (setup.optimizer.kind != "sgd")
     return fmt::format(
-        "{} takes the steps back in which the peers' gradients differ, and `{}` gives each peer "
+        "{} corrects for the part in which the peers' gradients differ, and `{}` gives each peer "
         "steps of its own size, which pulls the models away from the optimum: take "
         "`train.optimizer: {{ kind: sgd }}`, or `{}`",
         kind, setup.optimizer.kind, instead.of_adam);
   if (setup.scheduled)
     return fmt::format(
-        "{} remembers what flowed under one W, and this topology has another one in every round: "
+        "{} sums past flows under one fixed W, and this topology has another one in every round: "
         "take a fixed topology, such as `ring` with `weights: lazy`, or `{}`",
         kind, instead.of_schedule);
   return "";

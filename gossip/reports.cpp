@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// Number of rounds in company whose mean length is measured.
+/// Number of rounds with a neighbour whose mean length is measured.
 constexpr std::size_t measured = 15;
 /// Number of rounds of both ends without a flow after which an edge is silent: a hundred, and two
 /// for each peer, because the two ends may be in different rounds.

@@ -21,18 +21,18 @@
 
 namespace gv {
 
-/// Finds a peer that ends its rounds alone faster than it did in company: more than twice ten
-/// rounds, most alone, within the time of ten. Rounds in company have the pace of their neighbours
-/// and are not judged. The usual length of a round is the least mean of several in company, so that
-/// a fleet that becomes slower changes nothing.
+/// Finds a peer whose rounds alone are faster than its rounds with a neighbour: more than twice ten
+/// rounds, most of which were alone, in the usual time of ten. Rounds with a neighbour have the
+/// pace of that neighbour and are not judged. The usual length of a round is the smallest mean
+/// length of several rounds with a neighbour, so that it does not grow if the fleet becomes slower.
 class PaceWatch {
  public:
   static constexpr std::size_t rounds = 10;  ///< number of rounds whose usual length is the window
   static constexpr std::size_t most_times =
       2;  ///< maximum number of rounds that may end within it, in multiples of `rounds`
 
-  /// A round has ended. `company`: a neighbour's message was taken in it, or it needed none.
-  /// Returns the finding the first time.
+  /// A round has ended. `company`: the round used a neighbour's message, or needed none. Returns
+  /// the finding the first time.
   std::optional<RunAhead> see(Round round, Time now, bool company);
   const std::optional<RunAhead>& found() const { return found_; }
 
@@ -44,7 +44,7 @@ class PaceWatch {
   void meet(Time now);
   bool too_fast() const;
 
-  std::deque<Time> met_;       ///< the ends of the last rounds in company
+  std::deque<Time> met_;       ///< ends of the last rounds with a neighbour
   std::optional<Time> usual_;  ///< see above; none if not known yet
   std::deque<End> ends_;       ///< ends of the newest rounds
   std::optional<RunAhead> found_;

@@ -64,7 +64,7 @@ class Rules {
   /// Returns whether a round waits for the unmatched halves of earlier rounds as well: without it
   /// an edge may stay silent for as long as its ends take turns in missing each other.
   virtual bool waits_for_older() const { return true; }
-  /// Returns whether rounds alone are limited to the pace of rounds in company.
+  /// Returns whether rounds alone may be no faster than rounds with a neighbour.
   virtual bool limits_pace() const { return true; }
   /// Returns whether a wait ends for this reason: always, so that no peer waits for ever.
   virtual bool ends_wait(Interruption) const { return true; }

@@ -51,7 +51,7 @@ std::vector<Channel> queue_channels(const Setup& setup, std::size_t d);  ///< wi
 std::vector<Channel> asking_channels(const Setup& setup, std::size_t d);
 
 // For peers that train.
-/// Sends each server its part of v, in turn. In a codec v becomes what the servers decode; if the
+/// Sends each server its part of v, in turn. With a codec v becomes what the servers decode; if the
 /// codec leaves elements out, the next push makes up for them: Karimireddy, Rebjock, Stich & Jaggi
 /// 2019, arXiv:1901.09847, Algorithm 2, of the gradients.
 Task<> push_parts(Peer& me, Vector v, std::function<void(PeerId server, Payload part)> send);

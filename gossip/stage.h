@@ -114,8 +114,8 @@ std::uint32_t window_of(const StagePlan& chain, PeerId s);
 /// vertical sync all have the same, p - 1.
 std::uint32_t kept_versions(const StagePlan& stage);
 
-/// Returns the version of the stage's weights for a minibatch, both ways; counted from 0, as
-/// minibatches are. Minibatches before the first step use version 0.
+/// Returns the version of the stage's weights for a minibatch, in its forward and its backward
+/// pass. Versions and minibatches count from 0. Minibatches before the first step use version 0.
 std::uint64_t version_of(const StagePlan& stage, std::uint64_t minibatch);
 
 /// Returns the vector in which a stage stores this version, in place of the oldest.

@@ -26,7 +26,7 @@ bool someone_asks(const Peer& me, const std::vector<PeerId>& served) {
          std::ranges::any_of(served, [&](PeerId i) { return me.expects(i); });
 }
 
-/// someone_asks(), after waiting for successors of peers that have died.
+/// As someone_asks(), but first waits for successors of peers that have died.
 Task<bool> someone_asks_again(Peer& me, const std::vector<PeerId>& served) {
   for (const PeerId i : served)
     if (!someone_asks(me, served)) co_await me.succeeded(i, me.life(i));
@@ -75,7 +75,7 @@ Task<Payload> Supply::next() {
 std::string own_samples_objection(const Setup& setup) {
   if (setup.data_servers == 0) return "";
   if (setup.actors > 0)
-    return "its peers learn from what they have acted themselves: take another method, such as "
+    return "its peers learn from their own transitions: take another method, such as "
            "`d-psgd` or `all-reduce`, or no `agent.actors`";
   return "its peers train on samples of their own: take another method, such as `d-psgd` or "
          "`all-reduce`, or no `data.servers`";

@@ -43,7 +43,7 @@ Transfers::Transfers(PeerCore& self, const Roster& roster, Post& post)
 
 std::string Transfers::objection(const VerbCall& call) const {
   if (!self_.plan.verbs)
-    return "those that train have no links among each other, and what is pushed goes along links";
+    return "peers that train have no links with each other, and a push needs a link";
   const PeerId trainers = self_.plan.setup ? self_.plan.setup->peers : self_.plan.peers;
   std::vector<PeerId> linked;
   for (const Neighbor& neighbor : self_.neighbors)
@@ -74,7 +74,7 @@ void Transfers::begin(std::vector<Way>& ways, VerbCall call, Ended ended) {
   gone(k);
 }
 
-/// Requests the next pieces of the pull at hand.
+/// Requests the next pieces of the pull in progress.
 void Transfers::ask(std::size_t k) {
   Way& way = pulls_[k];
   if (way.calls.empty()) return;

@@ -53,7 +53,7 @@ class Transfers {
     std::vector<std::byte> data;
     Ended ended;
   };
-  /// All pushes to a neighbour, or all pulls from it, in order; the first is at hand.
+  /// All pushes to a neighbour, or all pulls from it, in order. Only the first is in progress.
   struct Way {
     std::deque<Call> calls;
     std::uint64_t number = 0;        ///< number of the first, or of the next one

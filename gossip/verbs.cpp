@@ -52,9 +52,9 @@ Verbs::Verbs(PeerCore& self, const Roster& roster, Post& post)
 
 std::string Verbs::objection(const VerbCall& call) const {
   if (!self_.plan.verbs)
-    return "those that train have no links among each other, and verbs go along links";
+    return "peers that train have no links with each other, and verbs need links";
   if (call.op == VerbOp::neighbor_average && !self_.plan.verbs->averages && trainers_ > 1)
-    return "this fleet's neighbours have no weights that stay and are the same both ways";
+    return "this fleet has no fixed weights that are the same at both ends of an edge";
   return objection_to(call, trainers_);
 }
 
@@ -85,7 +85,7 @@ bool Verbs::averages_with(std::size_t k) const {
   return self_.plan.verbs->averages && self_.neighbors[k].sends && self_.neighbors[k].receives;
 }
 
-/// Returns whether the verb at hand waits for something of neighbour k, or will.
+/// Returns whether the present verb waits, or will wait, for a message of neighbour k.
 bool Verbs::needs(std::size_t k) const {
   if (word_->op != VerbOp::neighbor_average) return in_tree(k);
   return averages_with(k) && !has_all(k);

@@ -26,9 +26,9 @@ VerbEnd as_told(VerbEnd end, bool goes_on);
 
 /// The verbs of a peer's program, concurrent with its algorithm and on the same loop. Each vector
 /// goes up a tree of the fleet's links, piece by piece, and is added up on the way in one order: a
-/// peer's own, then its children's, ascending. The root's sum comes down, and each peer has its
-/// bits. So every verb except neighbor_average, which needs the neighbours alone, is also a
-/// barrier.
+/// peer's own, then its children's, ascending. The root's sum then goes down the tree, so that all
+/// peers have the same bits. So every verb except neighbor_average, which needs the neighbours
+/// alone, is also a barrier.
 ///
 /// All peers count the verbs alike, and each message carries the number of its verb. Except for
 /// failed verbs, no peer is more than one verb ahead of a neighbour, and no piece is more than a
@@ -46,7 +46,7 @@ class Verbs {
   /// Begins a verb: one at a time, and only if objection() is empty. `ended` is called on the loop,
   /// perhaps before this returns.
   void begin(VerbCall call, Ended ended);
-  /// Returns the peers whose part in the verb at hand has not come.
+  /// Returns the peers whose part in the present verb has not come.
   std::vector<PeerId> missing() const;
 
   /// Returns false if the message cannot be expected.
@@ -113,8 +113,8 @@ class Verbs {
   std::vector<std::size_t> children_;     ///< ascending
   std::vector<std::deque<Letter>> mail_;  ///< by neighbour
   std::vector<bool> again_;               ///< by neighbour: see replaced()
-  std::uint64_t number_ = 0;              ///< number of the verb at hand, or the next one
-  std::optional<VerbWord> word_;          ///< header of the verb at hand
+  std::uint64_t number_ = 0;              ///< number of the present verb, or the next one
+  std::optional<VerbWord> word_;          ///< header of the present verb
   std::optional<VerbCall> own_;
   Ended ended_;
   std::uint32_t up_ = 0;    ///< pieces that have gone up, or to the neighbours

@@ -48,8 +48,8 @@ class World {
   virtual Time stood_still() const { return Time{0}; }
   /// Returns the memory of outgoing payloads; null for ordinary memory.
   virtual std::shared_ptr<BufferMemory> memory() const { return nullptr; }
-  /// Returns whether the same fleet does the same each time: then the world draws what real threads
-  /// leave to chance.
+  /// Returns whether runs of a fleet repeat exactly. The world then draws, from the seed, what real
+  /// threads leave to chance.
   virtual bool repeats() const { return false; }
 };
 

@@ -224,7 +224,7 @@ class Table:
             unprotected = self.columns[column][0]
             told = self.cells[TRUTH, unprotected].accuracy - cell.accuracy
             without = min(told, self.cells[SILENT, unprotected].accuracy - cell.accuracy)
-            wrong = [f"loses {told:.1f} points" + (f", {without:.1f} beside a peer that sends {SILENT}"
+            wrong = [f"loses {told:.1f} points" + (f", {without:.1f} compared with a peer that sends {SILENT}"
                                                    if without < told else "")] if told > MOST_LOST else []
             if lie not in (TRUTH, SILENT) and cell.named < cell.runs:
                 wrong.append(f"the liar is named in {cell.named} of {cell.runs} seeds" if cell.runs > 1

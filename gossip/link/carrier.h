@@ -18,9 +18,9 @@ struct JobCount {
 /// Watches a count of jobs: a process that lives and answers may still be stuck in a job.
 class JobWatch {
  public:
-  /// Returns whether a job is at hand, or one was done since the last call of at_hand().
+  /// Returns whether a job is running, or one was finished since the last call of at_hand().
   bool gets_on(const JobCount& work) const { return work.working || work.jobs != jobs_; }
-  /// Returns how long the job at hand has taken at `now`, as far as was seen.
+  /// Returns how long the running job has taken at `now`, counted from the first call that saw it.
   Time at_hand(const JobCount& work, Time now) {
     if (work.jobs != jobs_ || !work.working) {
       jobs_ = work.jobs;

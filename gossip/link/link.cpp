@@ -288,8 +288,7 @@ void Link::beat(Time lag, Time now) {
   send_heartbeat();
   const Silence::State silence = silence_.state(now);
   if (silence == Silence::State::heard) return;
-  const std::string text =
-      fmt::format("nothing heard for {:.1f} s", in_seconds(silence_.length(now)));
+  const std::string text = fmt::format("no message for {:.1f} s", in_seconds(silence_.length(now)));
   if (!std::exchange(suspected_, true) && !quiet())
     say(fmt::format("peer {}: {}", neighbor_, text));
   if (silence != Silence::State::silent) return;
@@ -345,9 +344,9 @@ bool Link::may_leave(Time now) const {
 
 void Link::say_awaited() {
   if (!is_away() || std::exchange(awaited_, true)) return;
-  shared_.carrier.say(
-      fmt::format("done; peer {} is away and has not got all that we sent: waiting up to {:.1f} s",
-                  neighbor_, in_seconds(shared_.settings.times.patience)));
+  shared_.carrier.say(fmt::format(
+      "done; peer {} is away and has not received all that we sent: waiting up to {:.1f} s",
+      neighbor_, in_seconds(shared_.settings.times.patience)));
 }
 
 void Link::say_not_back() const {

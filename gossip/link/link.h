@@ -75,7 +75,7 @@ struct LinkShared {
   ClockBound clocks;
   Rng jitter;                                  ///< randomizes the pauses between two dials
   bool begun = false;                          ///< the algorithm runs, or has run
-  bool ending = false;                         ///< it has said its last words
+  bool ending = false;                         ///< the peer has said goodbye
   bool over = false;                           ///< nothing is done any more
   ConnectionId connections = 0;                ///< number of connections made
   std::map<ConnectionId, PeerId> neighbor_of;  ///< owner of each link's present and last connection
@@ -187,7 +187,7 @@ class Link {
   };
 
   bool we_dial() const { return shared_.settings.dials(neighbor_); }
-  /// Returns whether its end is no news.
+  /// Returns whether the end of this link is expected, so that no line is logged for it.
   bool quiet() const { return life_.departed || shared_.ending; }
   bool is_away() const { return state_ == State::away || state_ == State::dead; }
   void say(const std::string& line);

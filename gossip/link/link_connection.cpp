@@ -112,8 +112,7 @@ std::string Link::objection(const Hello& theirs, Time now) const {
     const std::uint64_t sent = met() ? life_.session->sent() : 0;
     if (received <= sent && received >= life_.session->acknowledged()) return "";
     return fmt::format(
-        "peer {} says that it has {} messages, of {} that it can have and {} that "
-        "it has acknowledged",
+        "peer {} reports {} received messages, but {} were sent and it has acknowledged {}",
         neighbor_, received, sent, life_.session->acknowledged());
   }
   const bool silent = silence_.length(now) > 2 * shared_.settings.times.heartbeat;

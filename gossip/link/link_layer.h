@@ -29,7 +29,7 @@ class LinkLayer {
   // From the peer.
   void start(Time now);
   void send(PeerId to, Message message, Time now);
-  void end(Time now);  ///< it has said its last words
+  void end(Time now);  ///< the peer has said goodbye
   /// No connection with this neighbour is made before `until`, and one that is there ends.
   void cut(PeerId neighbor, Time until, Time now);
 

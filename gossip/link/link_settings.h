@@ -15,21 +15,21 @@
 
 namespace gv {
 
-/// The state of one neighbour after this peer's last words.
+/// The state of one neighbour after this peer's goodbye.
 struct Farewell {
   bool told = false;    ///< the neighbour has acknowledged everything, our goodbye included
   bool heard = false;   ///< its goodbye is here
   bool linked = false;  ///< there is a connection
   bool dead = false;    ///< its process has ended: nothing listens at its address
   bool away = false;
-  Time since{0};  ///< begin of the absence, counted from our last words on
+  Time since{0};  ///< begin of the absence, counted from our goodbye on
 };
 
 /// Returns whether the peer may end as far as this neighbour is concerned. Our own side is settled,
 /// but the neighbour may still lack the half that we sent, and no other peer has it: so we stay
-/// until it has acknowledged everything. It needs nothing more from us when it has died, or has
-/// said goodbye and gone. A neighbour that is away and lives gets `patience`; no protocol can do
-/// without such a limit (two generals: the last word is never known to have arrived).
+/// until it has acknowledged everything. A neighbour that has died, or has said goodbye and left,
+/// needs nothing more from us. A neighbour that is away and lives gets `patience`; no protocol can
+/// do without such a limit (two generals: the last word is never known to have arrived).
 inline bool may_leave(const Farewell& it, Time now, Time patience) {
   if (it.told || it.dead || (it.heard && !it.linked)) return true;
   return it.away && now - it.since >= patience;

@@ -103,7 +103,7 @@ Task<> serve(Peer& me) {
 std::string objection(const Setup& setup, const MixingMatrix*) {
   const auto parts = static_cast<std::uint64_t>(buffer_of(setup));
   if (setup.settings.find("c")->second * buffer_of(setup) <= 1 + 1e-9) return "";
-  return "with `c` above 1 / N the parts of a buffer take more of the momentum than there is: take "
+  return "with `c` above 1 / N the parts of a buffer apply more than the whole momentum: take "
          "1 / " +
          std::to_string(parts) + " at most";
 }

@@ -56,8 +56,9 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
   if (setup.local_steps != 1)
     return "decentlam averages after every step: train.local_steps must be 1";
   if (setup.scheduled)
-    return "decentlam keeps momentum of what flowed under one W, and this topology has another one "
-           "in every round, so that models swing apart at any rate: take a fixed topology, such as "
+    return "decentlam keeps momentum of past flows under one fixed W, and this topology has "
+           "another one in every round, so that models diverge at any rate: take a fixed topology, "
+           "such as "
            "`ring`, or `quasi-global-momentum`";
   return "";
 }

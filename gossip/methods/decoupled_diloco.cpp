@@ -27,10 +27,10 @@
 // waits. So a part always has train.local_steps steps, its weight follows from the fleet file so
 // that no peer can lie about it, and with a quorum of all peers no bit depends on who was slow. The
 // steps taken during the wait stay, and count in the peer's next part. The grace window is `grace`
-// times the time that the quorum took; the paper's is what its network leaves. The whole model
-// travels at once, not one fragment of many; and `radial` is by server, not by tensor. With the
-// quorum of all peers, no delay and equal weights it is DiLoCo. Memory of a peer: 2 vectors, 3 with
-// a delay. Per round and peer: 4 d bytes each way.
+// times the time that the quorum took; in the paper it is the time that its network leaves free.
+// The whole model travels at once, not one fragment of many; and `radial` is by server, not by
+// tensor. With the quorum of all peers, no delay and equal weights it is DiLoCo. Memory of a peer:
+// 2 vectors, 3 with a delay. Per round and peer: 4 d bytes each way.
 
 namespace gv {
 namespace {
@@ -67,8 +67,8 @@ constexpr Option options[] = {
     outer_lr_option(0.7),
     outer_momentum_option};
 
-/// Takes the inner steps of a round, `delay` of which come after its part is sent: the move since
-/// `theta`, the servers' model.
+/// Takes the inner steps of a round. Before the last `delay` steps it sends the peer's part: the
+/// move since `theta`, the servers' model.
 Task<> train(Peer& me, Vector theta, std::uint32_t delay) {
   const Vector moved = me.vector("moved");
   const std::uint32_t steps = me.plan.local_steps;

@@ -4,7 +4,7 @@
 
 // Elastic averaging SGD. Zhang, Choromanska & LeCun, "Deep learning with elastic averaging SGD",
 // NIPS 2015, arXiv:1412.6651, equations 5 and 6 (sync) and Algorithm 1 (async). Every tau steps a
-// worker and the centre x~ draw each other nearer by alpha: x_i -= alpha (x_i - x~),
+// worker and the centre x~ move towards each other by alpha: x_i -= alpha (x_i - x~),
 // x~ += alpha (x_i - x~), both computed from the values that were sent. With `momentum` the
 // workers' steps are those of EAMSGD, whose look-ahead point is our x. The centre is the fleet's
 // model; server s of k holds part s. Per round and worker: k messages of 4 d / k bytes each way.
@@ -130,7 +130,8 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
 std::string sync_objection(const Setup& setup, const MixingMatrix* w) {
   const double pull = setup.settings.find("alpha")->second * setup.peers;
   if (pull <= 1) return objection(setup, w);
-  return "the centre is drawn by n alpha of all distances, and more than 1 overshoots: take an "
+  return "the centre moves by n alpha of its distance to the workers, and more than 1 overshoots: "
+         "take an "
          "`alpha` of 1 / " +
          std::to_string(setup.peers) + " at most, or `order: async`";
 }

@@ -63,8 +63,8 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
     return "proxskip draws how many steps all peers take in a round: give a number of "
            "train.local_steps, or take `k-gt`";
   if (setup.actors > 0)
-    return "proxskip draws how many minibatches a round takes, and actors live for as many as "
-           "train.local_steps gives: take `led`, or no `agent.actors`";
+    return "proxskip draws the number of minibatches of a round, and actors act for exactly "
+           "train.local_steps minibatches: take `led`, or no `agent.actors`";
   const std::optional<double> least = least_eigenvalue(w, step_of(setup));
   if (!least || *least > -1e-9) return "";
   return fmt::format(

@@ -26,7 +26,7 @@ Heard heard_of(Peer& me, PeerId j) {
 }
 
 /// Sends to one neighbour. Values that a codec leaves out are added to the next sum: otherwise a
-/// step smaller than its last digit would never arrive.
+/// step smaller than the codec's last digit would never arrive.
 Task<> send(Peer& me, Pushes& pushes, PeerId to, Vector sum, double models) {
   const std::vector<PeerId> receiver(1, to);
   if (!me.codec()) {

@@ -39,9 +39,9 @@ Neighborhood row(const Peer& me, Round round) {
 
 /// x <- x - gamma g, and u moves by the same length, which moves u / w by gamma / w. A peer that
 /// has long received nothing has less weight than undisturbed rounds ever leave it: below a
-/// quarter of that weight it takes smaller steps, of at most 4 gamma over that weight. Otherwise u
-/// takes the whole step, however small a peer's weight is on its graph, because the fleet's mean
-/// would else favour peers with more weight.
+/// quarter of that weight it takes smaller steps, of at most 4 gamma over that weight. At or above
+/// it u takes the whole step, even if the graph gives the peer a small weight: otherwise the
+/// fleet's mean would favour peers with more weight.
 Task<> step(Peer& me, Mass mass) {
   const auto part = static_cast<float>(std::min(1.0, 4 * mass.w / me.plan.share));
   const Vector before = mass.room;
@@ -57,7 +57,7 @@ Task<> weigh(Peer& me, Mass mass) {
   co_await me.axpby(static_cast<float>(1 / mass.w), mass.u, 0, Vector::x);
 }
 
-/// Keeps the values that a codec left out, which would else be given away: for each receiver u
+/// Keeps the values that a codec left out, which would otherwise be given away: for each receiver u
 /// keeps w times the difference of x and its decoding.
 Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Mass mass) {
   const Range all{0, me.replica.size()};

@@ -4,7 +4,7 @@
 
 namespace gv::gpu {
 
-/// Does as gv::make_cuda_replica, which has checked the arguments; inside the plugin.
+/// Makes the replica inside the plugin, after gv::make_cuda_replica has checked the arguments.
 std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       Share share,
                                       const OptimizerSpec& optimizer,

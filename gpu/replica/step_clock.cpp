@@ -8,10 +8,10 @@ namespace {
 
 StepRule::Kind kind_of(const OptimizerSpec& spec) {
   make_optimizer(spec, 0);  // throws if it is not an optimizer
-  if (spec.accumulate > 1) throw std::invalid_argument("`accumulate` steps on the CPU alone");
+  if (spec.accumulate > 1) throw std::invalid_argument("`accumulate` works only on the CPU");
   if (spec.kind == "adam") return StepRule::Kind::adam;
   if (spec.kind == "adamw") return StepRule::Kind::adamw;
-  if (spec.kind != "sgd") throw std::invalid_argument("`" + spec.kind + "` steps on the CPU alone");
+  if (spec.kind != "sgd") throw std::invalid_argument("`" + spec.kind + "` works only on the CPU");
   if (spec.momentum == 0) return StepRule::Kind::plain;
   return spec.nesterov ? StepRule::Kind::nesterov : StepRule::Kind::momentum;
 }

@@ -102,7 +102,7 @@ class Parser {
     expect(']');
   }
 
-  /// true, false, null or a number.
+  /// Reads true, false, null or a number.
   void read_word(JsonValue& v) {
     const std::size_t end = std::min(text_.find_first_of(",]} \t\r\n", at_), text_.size());
     v.text = text_.substr(at_, end - at_);

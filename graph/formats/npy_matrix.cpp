@@ -199,12 +199,12 @@ class Dictionary {
     return value;
   }
 
-  /// NumPy writes the keys of a header in the order of the alphabet.
   static bool fields_given(const Header& header) { return !header.fields.empty(); }
 
   std::string_view text_;
   const std::string& path_;
   Form form_;
+  /// NumPy writes the keys of a header in this order, that of the alphabet.
   std::array<Key, 3> keys_{{{"descr"}, {"fortran_order"}, {"shape"}}};
 };
 

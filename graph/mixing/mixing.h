@@ -21,10 +21,10 @@ struct Neighborhood {
   double weight_of(PeerId j) const;
 };
 
-/// A doubly stochastic mixing matrix, sparse by rows. Cannot exist otherwise: the constructor
-/// throws std::invalid_argument with the worst row and column and their sums unless every row and
-/// column sums to 1 within 1e-12, and, unless `directed`, W_ij == W_ji within 1e-12. Weights may be
-/// negative (FDLA) but must be finite.
+/// A doubly stochastic mixing matrix, sparse by rows. The constructor throws std::invalid_argument
+/// with the worst row and column and their sums unless every row and column sums to 1 within 1e-12,
+/// and, unless `directed`, W_ij == W_ji within 1e-12. Weights may be negative (FDLA) but must be
+/// finite.
 class MixingMatrix {
  public:
   MixingMatrix(std::vector<Neighborhood> rows, bool directed);

@@ -195,7 +195,7 @@ std::vector<RateStretch> RateCourse::stretches(std::uint64_t rounds, std::uint64
 LocalPredictor::LocalPredictor(PullModes modes, LocalModel model)
     : modes_(std::move(modes)), distinct_(distinct(modes_.modes())), model_(std::move(model)) {
   if (model_.peers != modes_.peers())
-    throw std::invalid_argument("predict_local: the model has other peers than W");
+    throw std::invalid_argument("predict_local: the model and W have different numbers of peers");
   for (const LocalModel::Pull& pull : model_.pulls) powers_.push_back(modes_.powers(pull.gram));
   for (const CurvatureShare& s : model_.noise) least_ = std::max(least_, flat * s.curvature);
 }

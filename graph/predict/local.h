@@ -16,8 +16,8 @@ namespace gv {
 /// The modes of one W, for pulls.
 class PullModes {
  public:
-  /// The peers' own places for a normal W of at most 256 peers; else the expectation over a random
-  /// placement. Throws std::invalid_argument where modes_of does.
+  /// Uses the peers' own places if W is normal and has at most 256 peers, else the expectation over
+  /// random placements. Throws std::invalid_argument where modes_of does.
   explicit PullModes(const MixingMatrix& w);
   /// Returns the modes of W = 11^T / n: all 0.
   static PullModes exact_averaging(PeerId n);

@@ -38,12 +38,12 @@ void check(const QuadraticFleet& f) {
   const QuadraticOrder& order = order_of(f);
   const bool plain = f.momentum == 0 && f.local_steps == 1;
   if (order.brings_momentum && (f.local_steps > 1 || f.staleness > 0 || f.nesterov))
-    refuse(f.order + " goes without local steps, staleness and Nesterov's momentum");
+    refuse(f.order + " supports no local steps, staleness or Nesterov's momentum");
   if (order.corrects_local_steps && !(f.momentum == 0 && f.staleness == 0))
-    refuse(f.order + " goes without momentum and staleness");
+    refuse(f.order + " supports no momentum or staleness");
   const bool bare = order.corrects_bias && !order.corrects_local_steps && !order.brings_momentum;
   if (bare && !(plain && f.staleness == 0))
-    refuse(f.order + " goes without momentum, local steps and staleness");
+    refuse(f.order + " supports no momentum, local steps or staleness");
   if (f.staleness > 0 && !(plain && f.order == "lian"))
     refuse("staleness is for the order lian, without momentum and local steps");
   if (f.staleness >= ModeRound::most)
@@ -200,7 +200,7 @@ class RestSolver {
     const bool found = w_.directed() ? solve_conjugate(square, times(right, true), x)
                                      : solve_conjugate(image, right, x);
     if (found) return x;
-    throw std::runtime_error("predict: the place of rest is not found in " +
+    throw std::runtime_error("predict: the fixed point is not found in " +
                              std::to_string(most_steps) +
                              " steps: the rate is too close to 0; take a higher one");
   }
@@ -288,16 +288,15 @@ std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
   // A random W's eigenvectors change with the round; an algorithm's memory besides the model would
   // need more of W's moments than its square.
   if (modes.method == "expectation" && !has_scalar_rounds(f))
-    return "random schedules go with lian, atc and cta, without momentum, local steps and "
+    return "random schedules support lian, atc and cta, without momentum, local steps and "
            "staleness";
   const QuadraticOrder& order = order_of(f);
   if (!order.corrects_bias && !order.needs_one_w) return "";
   if (directed(modes))
     return f.order +
-           " moves what both ends of an edge have sent each other: it needs an "
-           "undirected graph, such as `ring`";
+           " needs edges that carry messages both ways: take an undirected graph, such as `ring`";
   if (order.needs_one_w && modes.period() > 1)
-    return f.order + " is for one W, and a schedule has another one in every round";
+    return f.order + " needs one fixed W, and a schedule has a different one in every round";
   return "";
 }
 

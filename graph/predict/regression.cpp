@@ -12,7 +12,7 @@ namespace {
 
 void check(const RegressionFleet& f) {
   if (f.order != "lian" && f.order != "atc" && f.order != "cta")
-    throw std::invalid_argument("predict_regression: order lian, atc or cta, not `" + f.order +
+    throw std::invalid_argument("predict_regression: only order lian, atc or cta, not `" + f.order +
                                 "`");
 }
 
@@ -117,7 +117,7 @@ Stationary predict_regression_after(const Modes& modes,
                                     std::uint64_t rounds) {
   check(f);
   if (!modes.coarse.empty() || optimum.size() != f.covariance.size())
-    throw std::invalid_argument("predict_regression: all modes, and one x* per feature");
+    throw std::invalid_argument("predict_regression: needs all modes, and one x* per feature");
   std::vector<Group> groups = groups_of(modes, f, optimum);
   for (std::uint64_t t = 0; t < rounds; ++t) {
     double level = f.noise;

@@ -263,7 +263,9 @@ SequenceWalk::SequenceWalk(const MixingSchedule& schedule,
                            const QuadraticFleet& fleet,
                            double start)
     : fleet_(fleet) {
-  if (!can_walk(fleet)) throw std::invalid_argument("predict: no walk for order " + fleet.order);
+  if (!can_walk(fleet))
+    throw std::invalid_argument("predict: rounds cannot be computed one by one for order " +
+                                fleet.order);
   const PeerId n = schedule.size();
   for (const double h : fleet.hessian) axis_of(h).copies += 1;
   for (Axis& axis : axes_) {
@@ -283,7 +285,9 @@ SequenceWalk::SequenceWalk(const MixingSchedule& schedule,
                            const Rows& centers,
                            double start)
     : fleet_(fleet) {
-  if (!can_walk(fleet)) throw std::invalid_argument("predict: no walk for order " + fleet.order);
+  if (!can_walk(fleet))
+    throw std::invalid_argument("predict: rounds cannot be computed one by one for order " +
+                                fleet.order);
   const PeerId n = schedule.size();
   const auto fits = [&](const auto& row) { return row.size() == fleet.hessian.size(); };
   if (centers.size() != n || !std::ranges::all_of(centers, fits))

@@ -74,7 +74,8 @@ Stationary predict_after(const Modes& modes,
                          double start,
                          std::uint64_t rounds) {
   if (!has_transient(fleet))
-    throw std::invalid_argument("predict: no transient of momentum, local steps or old neighbours");
+    throw std::invalid_argument(
+        "predict: the transient is not computed with momentum, local steps or staleness");
   Stationary s;
   const double n = modes.peers;
   for (const double h : fleet.hessian) {

@@ -204,7 +204,7 @@ class UndirectedEquiDyn final : public MixingSchedule {
 };
 
 constexpr GraphParameter equi_dyn_parameters[] = {
-    share_parameter("eta", 0.5, "weight of W^(a) against I in a round, eta; above 0"),
+    share_parameter("eta", 0.5, "weight of the drawn shift (identity: 1 - eta); above 0"),
     count_parameter("m", 0, 0, "number of random shifts to draw from; 0: all"), seed_parameter};
 
 std::unique_ptr<MixingSchedule> make_directed(const ScheduleSpec& spec, PeerId n) {

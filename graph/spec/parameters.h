@@ -45,7 +45,7 @@ constexpr GraphParameter share_parameter(std::string_view name,
   return {name, GraphParameter::Kind::number, initial, 0, 1, help};
 }
 inline constexpr GraphParameter seed_parameter{
-    "seed", GraphParameter::Kind::seed, 1, 0, 0, "the same seed draws the same everywhere"};
+    "seed", GraphParameter::Kind::seed, 1, 0, 0, "random seed; the same seed gives the same graph"};
 
 /// Rows and columns; both 0 when they are left open.
 struct LatticeShape {

@@ -13,9 +13,9 @@ Topology build_complete(const GraphParameters&, PeerId n) {
   if (n > most_peers)
     throw std::invalid_argument(
         "complete: " + std::to_string(n) + " peers have " +
-        std::to_string(std::uint64_t{n} * (n - 1) / 2) + " edges, and those of " +
+        std::to_string(std::uint64_t{n} * (n - 1) / 2) + " edges, and at most those of " +
         std::to_string(most_peers) +
-        " are the most that are held; it averages exactly in one round (its gap is 1), and so does "
+        " peers are kept in memory; it averages exactly in one round (its gap is 1), and so does "
         "all-reduce, with two neighbours each; `grapevine graph report` has its figures");
   std::vector<Edge> edges;
   for (PeerId i = 0; i < n; ++i) {

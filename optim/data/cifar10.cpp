@@ -77,7 +77,7 @@ void append_batch(const std::string& path, std::uint32_t records, Dataset& data)
     bytes.resize(bytes.size() + pixels);
     in.read(reinterpret_cast<char*>(bytes.data() + bytes.size() - pixels), pixels);
     if (!in)
-      fail(path, "cannot be read at byte " + std::to_string(r * record), "is the disk well?");
+      fail(path, "cannot be read at byte " + std::to_string(r * record), "is the disk damaged?");
   }
   data.rows += records;
 }

@@ -76,7 +76,7 @@ class File {
     }
     std::uint8_t more = 0;  // reading on also makes zlib check the sum at the end
     if (read(&more, 1) != 0)
-      fail(path_, "goes on after the " + std::to_string(promised) + " bytes its header promises");
+      fail(path_, "continues after the " + std::to_string(promised) + " bytes its header promises");
     return bytes;
   }
 

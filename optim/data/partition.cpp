@@ -274,7 +274,8 @@ Partition classes_each(const Dataset& data,
     refuse(std::to_string(each) + " classes for each peer of " + std::to_string(classes.size()));
   if (each * peers < classes.size())
     refuse(std::to_string(peers) + " peers x " + std::to_string(each) + " classes leave some of " +
-           std::to_string(classes.size()) + " to nobody: more peers or more classes_per_peer");
+           std::to_string(classes.size()) +
+           " classes without a peer: more peers or more classes_per_peer");
   const std::vector<Rows> owners = owners_of(classes.size(), peers, spec.classes_per_peer, rng);
   Partition parts(peers);
   for (std::size_t c = 0; c < classes.size(); ++c) {

@@ -163,7 +163,7 @@ void NStep::restore(StateReader& in, std::uint32_t actions) {
   if (first >= n_ || count >= n_ || !std::ranges::all_of(seen_, finite) ||
       !std::ranges::all_of(rewards_, finite) ||
       !std::ranges::all_of(actions_, [&](std::uint32_t a) { return a < actions; }))
-    throw std::runtime_error("training state: steps that cannot be");
+    throw std::runtime_error("training state: an impossible number of steps");
   first_ = static_cast<std::uint32_t>(first);
   count_ = static_cast<std::uint32_t>(count);
 }

@@ -206,7 +206,7 @@ void Memory::restore(StateReader& in) {
   std::vector<double> priorities(size_);
   in.values(priorities);
   if (!std::ranges::all_of(priorities, valid) || !holds_only_valid())
-    throw std::runtime_error("training state: a memory of transitions that cannot be");
+    throw std::runtime_error("training state: a memory with impossible transitions");
   priorities_ = SumTree(spec_.places);
   for (std::size_t k = 0; k < size_; ++k) priorities_.set(k, priorities[k]);
 }

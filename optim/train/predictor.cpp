@@ -40,7 +40,7 @@ class NetworkPredictor : public Predictor {
   std::size_t outputs() const override { return outputs_; }
   void answer(const Dataset& data,
               const std::function<void(std::size_t, std::span<const float>)>& take) override {
-    if (text_) throw std::invalid_argument("a text has no rows to be answered");
+    if (text_) throw std::invalid_argument("a text has no rows to predict");
     forward_.logits(x_, data, all_rows(data), take);
   }
   Evaluation evaluate(const Dataset& data) override {
@@ -127,12 +127,13 @@ std::unique_ptr<Predictor> make_predictor(const ModelSpec& spec,
   if (row.network == nullptr) {
     const std::size_t bias = form_of(like) == DataForm::targets ? 1 : 0;
     if (x.size() != like.features + bias)
-      throw std::invalid_argument("a model of other parameters than its data have features");
+      throw std::invalid_argument(
+          "a model whose number of parameters does not fit the features of its data");
     return std::make_unique<LinearPredictor>(spec, std::move(x));
   }
   const NeuralNetwork network = make_network(spec, like);
   if (network.size() != x.size())
-    throw std::invalid_argument("a model of other parameters than its kind has");
+    throw std::invalid_argument("a model whose number of parameters does not fit its kind");
   return std::make_unique<NetworkPredictor>(network, std::move(x), moments);
 }
 

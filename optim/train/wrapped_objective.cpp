@@ -62,7 +62,7 @@ class FalseObjective : public WrappedObjective {
     if (loss) falsify(g);
     return loss;
   }
-  /// Falsifies the movement of x by the steps like a gradient.
+  /// Falsifies the movement of x in the local steps, as it falsifies a gradient.
   double descend(std::span<float> x, const Descent& descent) override {
     const std::vector<float> before(x.begin(), x.end());
     const double loss = own().descend(x, descent);

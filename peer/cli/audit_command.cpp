@@ -62,10 +62,10 @@ std::string about(const std::string& folder, const std::string& key) {
 [[noreturn]] void refuse_nothing(const std::string& folder, const Ledgers& ledgers) {
   const std::string method = about(folder, "algorithm");
   if (!ledgers.here.empty())
-    throw std::invalid_argument(fmt::format(
-        "{}: the ledgers are empty: {} wrote nothing there; methods that average with all "
-        "neighbours do on undirected graphs, such as d-psgd on a ring",
-        folder, method.empty() ? "its method" : method));
+    throw std::invalid_argument(
+        fmt::format("{}: the ledgers are empty: {} wrote none; methods that average with all "
+                    "neighbours on undirected graphs write ledgers, such as d-psgd on a ring",
+                    folder, method.empty() ? "its method" : method));
   if (about(folder, "kind") == "simulate")
     throw std::invalid_argument(folder +
                                 ": a simulation compares both ends of each exchange itself and "

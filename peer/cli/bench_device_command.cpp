@@ -116,7 +116,7 @@ void device_options(Options& options, DeviceArguments& arguments) {
       .call_values("N,...")
       .range(1, 1'000'000)
       .show_default();
-  options.value("--seconds", arguments.seconds, "Seconds to measure each")
+  options.value("--seconds", arguments.seconds, "Seconds to measure each device and batch size")
       .range(0.001, 600.0)
       .show_default();
   options

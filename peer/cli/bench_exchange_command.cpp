@@ -123,7 +123,7 @@ void exchange_options(Options& options, ExchangeArguments& arguments) {
       .show_default();
   options
       .value("--repetitions", arguments.bench.repetitions,
-             "Number of repetitions of all measurements, in turn")
+             "Number of times that the series of all measurements runs")
       .range(1, 1000)
       .show_default();
 }

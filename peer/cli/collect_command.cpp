@@ -51,7 +51,7 @@ std::optional<PeerId> peer_of(const fs::path& folder) {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), peer);
   if (error != std::errc{} || end != name.data() + name.size()) return {};
   if (name == fmt::format("{:03}", peer)) return peer;
-  throw std::runtime_error(fmt::format("{}: the folder of peer {} is called {:03}",
+  throw std::runtime_error(fmt::format("{}: the folder of peer {} must be called {:03}",
                                        printable(folder.string(), 200), peer, peer));
 }
 

@@ -156,10 +156,11 @@ void check_again(const std::string& run_folder, const Fleet& fleet, const std::s
   const bool same_file = text_in(run_folder + "/fleet.yaml").value_or("") == text_in(fleet.path);
   if (fleet.digest == digest) {
     if (same_file && fleet.data.per_peer() && other_bits(run_folder, fleet))
-      fmt::print(stderr,
-                 "warning: {} is the same, but what it names has changed since {} began: the "
-                 "peers' own files of data, or their links\n",
-                 fleet.path, run_folder);
+      fmt::print(
+          stderr,
+          "warning: {} is the same, but a file that it names has changed since {} began: the "
+          "peers' own files of data, or their links\n",
+          fleet.path, run_folder);
     return;
   }
   if (same_file)
@@ -168,8 +169,8 @@ void check_again(const std::string& run_folder, const Fleet& fleet, const std::s
                     "back, or begin a new run",
                     run_folder, fleet.path));
   throw std::invalid_argument(
-      fmt::format("{} is not any more what it was when {} began; the run's copy is {}/fleet.yaml",
-                  fleet.path, run_folder, run_folder));
+      fmt::format("{} has changed since {} began; the run's copy is {}/fleet.yaml", fleet.path,
+                  run_folder, run_folder));
 }
 
 Assembly assemble_again(const std::string& run_folder, FleetOptions& options) {

@@ -44,8 +44,8 @@ Fleet read_file(FleetOptions& options,
 Fleet read_as_named(const FleetOptions& options, std::vector<std::string>* notices);
 /// Reads the fleet file and builds the fleet. `only`: see Assembly. `launched`: for a peer with a
 /// launcher, which has printed the notices if it is on the same machine. Throws
-/// std::invalid_argument for a fleet with `program`, of whose model, data and gradients we have
-/// none.
+/// std::invalid_argument for a fleet with `program`, because only its program has model, data and
+/// gradients.
 Assembly assemble(const FleetOptions& options,
                   std::optional<PeerId> only = std::nullopt,
                   bool launched = false);

@@ -136,7 +136,8 @@ void best_options(Options& options, BestOptions& o) {
       .tell(o.predict);
   options.value("--target", o.goal.target, "Excess loss of the local models to count the rounds to")
       .tell(o.predict);
-  options.value("--start", o.goal.start, "With --target: x_0 in every coordinate").show_default();
+  options.value("--start", o.goal.start, "With --target: initial value of each coordinate")
+      .show_default();
   options.json(o.json);
 }
 

@@ -110,7 +110,8 @@ Prediction follow(const MixingSchedule& rounds, const PredictOptions& o, const C
         fmt::format("--peers: the rounds of {} are followed one by one, for {} peers at most",
                     o.topology, most));
   }
-  if (!can_walk(o.fleet)) throw std::invalid_argument("--order: lian, atc or cta on " + o.topology);
+  if (!can_walk(o.fleet))
+    throw std::invalid_argument("--order: only lian, atc or cta on " + o.topology);
   Prediction p{.values = std::nullopt,
                .rates = schedule_stable_rates(rounds, o.fleet),
                .method = "sequence",
@@ -250,7 +251,7 @@ int run(const PredictOptions& options) {
   PredictOptions o = options;
   const Prediction p = predict_fleet(o);
   if (!p.values) explain(p, o);
-  if (!p.refusal.empty()) fmt::print(stderr, "warning: no fleet runs this: {}\n", p.refusal);
+  if (!p.refusal.empty()) fmt::print(stderr, "warning: no fleet can run this: {}\n", p.refusal);
   o.json ? print_json(o, p) : print_text(o, p);
   return exit_code::done;
 }
@@ -272,7 +273,8 @@ void predict_options(Options& options, PredictOptions& o) {
   options.value("--consensus-step", o.fleet.consensus_step,
                 "Consensus step size gamma of beer and motef, without a codec");
   options.value("--local-steps", o.fleet.local_steps, "Number of SGD steps per averaging");
-  options.value("--staleness", o.fleet.staleness, "Age of the neighbours' x in rounds");
+  options.value("--staleness", o.fleet.staleness,
+                "Age of the averaged neighbours' models, in rounds");
   options.value("--spread", o.spread,
                 "Variance of the peers' minima, per coordinate: data.spread squared; or a file: a "
                 "row of minima per "

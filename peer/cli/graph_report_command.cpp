@@ -203,12 +203,13 @@ void report_options(Options& options, ReportOptions& o) {
       .show_default();
   options
       .value("--discount", o.discount,
-             "Discount of n_eff: (1 - rate * curvature)^2, what a peer remembers per step")
+             "Discount of n_eff: (1 - rate * curvature)^2, the part of its past that a peer keeps "
+             "per step")
       .range(0.0, 0.999999999)
       .show_default();
-  options.flag(
-      "--more", o.more,
-      "Also print conductance, mixing time, orders of the transient, push-sum on directed graphs");
+  options.flag("--more", o.more,
+               "Also print conductance, mixing time, order of the transient time, push-sum on "
+               "directed graphs");
   options.value("--html", o.html, "File for a page with the graphs and figures");
   options.json(o.json);
 }

@@ -85,7 +85,7 @@ int schedule(const ScheduleOptions& o) {
 void schedule_options(Options& options, ScheduleOptions& o) {
   options.value("SCHEDULE", o.schedules, "Schedules NAME[:params] (default: list all)");
   options.value("--peers", o.peers, "Number of peers").range(1, 1'000'000);
-  options.value("--samples", o.samples, "Number of rounds for an estimate")
+  options.value("--samples", o.samples, "Number of rounds that an estimate averages over")
       .range(4, 10'000'000)
       .show_default();
   options.json(o.json);

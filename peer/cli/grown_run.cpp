@@ -83,8 +83,8 @@ void keep_groups(const Assembly& was, const std::string& groups, std::vector<std
 GrownRun grow(const std::string& run_folder, FleetOptions& options) {
   if (!options.file.empty())
     throw std::invalid_argument(
-        "run: --resume takes the fleet file of the run\nhelp:  say what is "
-        "another one now by --set, such as --set peers=5");
+        "run: --resume takes the fleet file of the run\nhelp:  give changed values by --set, such "
+        "as --set peers=5");
   FleetOptions before;
   const Assembly was = assemble_again(run_folder, before);
   options.file = before.file;

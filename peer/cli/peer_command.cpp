@@ -265,7 +265,7 @@ PeerId own_id(const PeerOptions& options) {
   const std::optional<EngineIdentity> engine = engine_identity();
   if (!engine)
     throw std::invalid_argument(
-        "peer: which one? give --id N (srun, mpirun and indexed jobs of Kubernetes say it "
+        "peer: which one? give --id N (srun, mpirun and indexed jobs of Kubernetes set it "
         "themselves)");
   fmt::print(stderr, "this is peer {}, according to {}\n", engine->id, engine->variable);
   return engine->id;

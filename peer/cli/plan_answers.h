@@ -11,9 +11,9 @@ namespace gv::cli {
 /// Question of `plan --parallel`.
 struct ParallelQuestion {
   std::vector<std::string> sets{};  ///< --set of the fleet file
-  std::string profile{};            ///< a file; "" for the fleet file's, else by operations
-  double search = 0;                ///< seconds of search; 0: only partition.h
-  std::uint64_t seed = 1;           ///< seed of the search
+  std::string profile{};   ///< profile file; "" for simulate.profile, or else operation counts
+  double search = 0;       ///< seconds of search; 0: only partition.h
+  std::uint64_t seed = 1;  ///< seed of the search
   bool json = false;
 };
 

@@ -150,7 +150,7 @@ std::vector<std::string> words_of(const std::string& sets) {
   for (std::string word; in >> word;) {
     if (!word.starts_with("topology") && !word.starts_with("algorithm.order"))
       throw std::invalid_argument(
-          "--beside: only `topology` and `algorithm.order` may be another, not `" + word +
+          "--beside: only `topology` and `algorithm.order` may differ, not `" + word +
           "`: the calibration depends on it");
     words.push_back(word);
   }
@@ -332,7 +332,7 @@ int plan(const PlanOptions& options) {
     return place_peers(fleet, options.file.sets, options.place, options.file.json);
   const ParallelQuestion& division = options.division;
   if ((!division.profile.empty() || division.search > 0) && !options.parallel)
-    throw std::invalid_argument("plan: --profile and --search are about --parallel");
+    throw std::invalid_argument("plan: --profile and --search need --parallel");
   if (options.parallel) return divide_model(fleet, asked_of(options));
   const MixingFigures s = mixing_figures(fleet);
   ForecastOptions wanted = options.wanted;

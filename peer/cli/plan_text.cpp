@@ -291,15 +291,15 @@ std::string placement_note(const Assembly& fleet) {
   const std::size_t n = fleet.fleet.trainers();
   const bool all_alike = fleet.topology.name == "complete" || n < 4;
   if (!unlike || all_alike || !fleet.is_plain_d_psgd() || !fleet.w) return "";
-  return "note   the links differ: `--place GRAPH` finds out who should stand where on\n"
-         "       the graph, so that a round is shortest\n";
+  return "note   the links differ: `--place GRAPH` finds the place of each peer on\n"
+         "       the graph that makes a round shortest\n";
 }
 
 std::string network_note(const Assembly& fleet) {
   const NetworkSpec& network = fleet.fleet.network;
   if (network.latency.count() > 0 || network.bandwidth > 0 || !network.links.empty()) return "";
-  return "note   the file gives no `network`, so messages take no time here. Say what\n"
-         "       latency and bandwidth there are: `grapevine bench links` measures them\n"
+  return "note   the file gives no `network`, so messages take no time here. Write\n"
+         "       its latency and bandwidth: `grapevine bench links` measures them\n"
          "       between machines, `grapevine bench exchange` on this one\n";
 }
 

@@ -122,7 +122,8 @@ std::string not_fetched_text(const std::vector<std::string>& hosts, const std::s
           ? "once it joins again: grapevine lobby --resume"
           : fmt::format("once it answers: grapevine collect {} --trust", shell_path(run_folder));
   return fmt::format(
-      "error: checkpoints, records and ledgers of the peers of {} are still there alone\nhelp:  {}",
+      "error: checkpoints, records and ledgers of the peers of {} could not be fetched and are "
+      "only there\nhelp:  {}",
       fmt::join(hosts, ", "), help);
 }
 

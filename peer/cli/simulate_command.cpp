@@ -174,7 +174,8 @@ class Lines {
     }
   }
 
-  /// Keeps the end of a run that could not be saved; the first error was reported.
+  /// Writes the summary of a run that could not be saved. Ignores a further error, because the
+  /// first one was reported.
   void end_unsaved(const std::string& summary) {
     if (!folder_) return;
     try {

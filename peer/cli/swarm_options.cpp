@@ -189,7 +189,7 @@ DrawOptions options_of(const FleetOptions& file, const SwarmArguments& arguments
   if (!file.file.empty() || !file.sets.empty())
     throw std::invalid_argument(
         "simulate: --fleets draws fleets, and takes no FILE and no --set\n"
-        "help:  --method restricts it to one method");
+        "help:  remove FILE and --set; --method restricts the fleets to one method");
   if (arguments.seed)
     throw std::invalid_argument(
         "simulate: --seed replays one fault seed of a FILE\n"

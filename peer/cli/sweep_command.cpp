@@ -159,7 +159,7 @@ int list(const SweepPlan& plan, const SweepFolder& folder, const SweepState& sta
 int submit(const SweepArguments& arguments, const SweepPlan& plan, const SweepFolder& folder) {
   if (arguments.submit != "slurm")
     throw std::invalid_argument(fmt::format(
-        "unknown batch system `{}`\nhelp:  there is: --submit slurm --tasks N", arguments.submit));
+        "unknown batch system `{}`\nhelp:  write --submit slurm --tasks N", arguments.submit));
   const std::string path = folder.path() + "/sweep.sbatch";
   write_whole(path, slurm_script(
                         {.name = plan.file.name,

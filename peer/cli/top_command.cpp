@@ -52,7 +52,7 @@ Watched watched(const TopArguments& arguments) {
   }
   if (whole && text.ends_with('/')) text.pop_back();
   if (token.find_first_not_of("0123456789abcdef") != std::string::npos)
-    throw std::invalid_argument("top: a token is of the digits 0-9 and a-f");
+    throw std::invalid_argument("top: a token consists of the digits 0-9 and a-f");
   if (whole || (is_address(text) && !std::filesystem::exists(text)))
     return {.folder = "", .address = parse_live_address(text, "top"), .token = token};
   if (!token.empty())

@@ -80,8 +80,8 @@ RoundRange record_next(const std::string& folder, std::uint64_t rounds) {
   progress.clear();
   if (!all)
     fmt::print(stderr,
-               "note: not every peer has recorded round {}: of one on another machine the record "
-               "comes when the run ends, and one that waits may be behind\n",
+               "note: not every peer has recorded round {}: the record of a peer on another "
+               "machine comes when the run ends, and that of a waiting peer may be late\n",
                range.last);
   return range;
 }

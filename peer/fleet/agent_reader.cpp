@@ -63,17 +63,20 @@ class AgentReader : Readers {
          {std::pair(memories, "memories"), std::pair(limit, "samples_per_insert"),
           std::pair(every, "model_every")})
       if (value != nullptr)
-        source_.error(*value, fmt::format("`{}` is about actors, and there are none", key),
+        source_.error(*value, fmt::format("`{}` needs actors, and the agent has none", key),
                       "add such as `actors: 8` to `agent`, or leave it out");
   }
 
   void check_memories(const Value& at, const Fleet& fleet, const AgentSpec& a) {
     if (a.memories > fleet.trainers())
-      source_.error(at, fmt::format("{} memories for {} that learn", a.memories, fleet.trainers()),
+      source_.error(at,
+                    fmt::format("{} memories are more than the {} peers that learn", a.memories,
+                                fleet.trainers()),
                     fmt::format("take `memories: {}` at most", fleet.trainers()));
     else if (a.memories > a.actors)
-      source_.error(at, fmt::format("{} memories for {} that act", a.memories, a.actors),
-                    fmt::format("take `memories: {}` at most, or more `actors`", a.actors));
+      source_.error(
+          at, fmt::format("{} memories are more than the {} peers that act", a.memories, a.actors),
+          fmt::format("take `memories: {}` at most, or more `actors`", a.actors));
   }
 
   void read_explore(const Value* value, ExploreSpec& explore) {
@@ -92,7 +95,7 @@ class AgentReader : Readers {
     map.finish();
     const bool falls = from != nullptr || to != nullptr || over != nullptr;
     if (falls && (base != nullptr || power != nullptr))
-      source_.error(*value, "a rate of exploring either falls or is each peer's own",
+      source_.error(*value, "`explore` has either `from`, `to` and `over`, or `base` and `power`",
                     "write `{ from: 1, to: 0.05, over: 5000 }` or `{ base: 0.4, power: 7 }`");
     else if (power != nullptr && base == nullptr)
       source_.error(*power, "`power` needs `base`", "write `{ base: 0.4, power: 7 }`");
@@ -106,7 +109,8 @@ class AgentReader : Readers {
     for (PeerId i = 0; i < fleet.trainers(); ++i) batch = std::max(batch, fleet.peers[i].batch);
     if (batch > a.memory)
       return source_.error(
-          memory, fmt::format("a batch of {} from a memory of {} transitions", batch, a.memory),
+          memory,
+          fmt::format("a batch of {} is larger than the memory of {} transitions", batch, a.memory),
           "take a larger `memory`, or a smaller `train.batch`");
     if (a.warm_up > a.memory)
       return source_.error(
@@ -119,7 +123,9 @@ class AgentReader : Readers {
                                        a.most_transitions(), a.memory),
                            "take a larger `memory`, or fewer `environments`, `steps` or `n_step`");
     if (a.warm_up < batch)
-      source_.error(warm_up, fmt::format("a batch of {} from {} transitions", batch, a.warm_up),
+      source_.error(warm_up,
+                    fmt::format("a batch of {} is larger than the {} transitions of `warm_up`",
+                                batch, a.warm_up),
                     fmt::format("take `warm_up: {}` at least, or a smaller `train.batch`", batch));
   }
 };
@@ -177,7 +183,7 @@ class AgentChecks {
   void check_devices() {
     for (const PeerSpec& peer : fleet_.peers)
       if (peer.device.starts_with("cuda"))
-        return refuse(root_.find("agent"), "an agent acts and learns on the CPU",
+        return refuse(root_.find("agent"), "an agent acts and learns only on the CPU",
                       "write `device: cpu`");
   }
 
@@ -208,7 +214,7 @@ void read_agent(Source& source, const Value& root, const Value* value, Fleet& fl
   const bool acts = fleet.data.kind == "environment";
   if (acts && value == nullptr)
     return source.error(root, "data of kind `environment` needs `agent`",
-                        "add such as `agent: { steps: 4 }`, or `agent: {}` for what is usual");
+                        "add such as `agent: { steps: 4 }`, or `agent: {}` for the defaults");
   if (!acts && value != nullptr)
     return source.error(
         *value,
@@ -221,7 +227,7 @@ void check_agent(Source& source, const Value& root, const Fleet& fleet) {
   if (fleet.agent) return AgentChecks(source, root, fleet).check();
   if (fleet.stop.target && fleet.stop.target->as_return)
     source.error(root.find("stop")->value,
-                 "a return is what an agent has, and the file has no `agent`",
+                 "only an agent has a return, and the file has no `agent`",
                  "write such as `target: { accuracy: 0.9 }` or `{ loss: 0.4 }`");
 }
 

@@ -191,7 +191,8 @@ std::string course_of(const Fleet& f) {
   text += d.test_dir + d.parts_content;
   text += fmt::format("{};{};", f.evaluate_every, f.evaluate_every_epochs.value_or(0));
   const std::optional<TargetSpec>& target = f.stop.target;
-  // A target that older versions knew adds nothing, to keep their digests.
+  // A plain target of accuracy, the only one in older versions, adds no text: the digests of old
+  // runs stay valid.
   const bool plain = target && *target == TargetSpec{.figure = TargetSpec::Figure::accuracy,
                                                      .value = target->value};
   text += fmt::format("{};{};{};{};", f.stop.time.value_or(Time{0}).count(),

@@ -167,7 +167,7 @@ class FleetReader : Readers {
       read_profile_file(*profile);
       if (!fleet_.parallel)
         source_.error(*profile,
-                      "a profile is of the stages of a model, and the file has no `parallel`",
+                      "a profile has the times of a model's stages, and the file has no `parallel`",
                       "add `parallel: { stages: 1 }`, or leave `profile` out");
     }
     map.finish();

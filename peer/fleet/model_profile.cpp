@@ -45,7 +45,7 @@ JsonValue named(const std::string& key, const JsonValue& item) {
 const JsonValue& list(const JsonValue& from, const std::string& key, std::size_t most) {
   const JsonValue& value = json_member(from, key);
   if (value.kind != JsonValue::Kind::array || value.items.empty() || value.items.size() > most)
-    throw std::runtime_error(fmt::format("`{}` is no list of 1 to {}", key, most));
+    throw std::runtime_error(fmt::format("`{}` is not a list of 1 to {} items", key, most));
   return value;
 }
 
@@ -76,11 +76,11 @@ void read_seconds(const JsonValue& json,
                   std::vector<double> ModelProfile::Piece::*into) {
   const JsonValue& table = list(json, key, most_pieces);
   if (table.items.size() != profile.pieces.size())
-    throw std::runtime_error(fmt::format("`{}` has no row for each of the places", key));
+    throw std::runtime_error(fmt::format("`{}` needs one row for each of `places`", key));
   for (std::size_t k = 0; k < table.items.size(); ++k) {
     const JsonValue& row = table.items[k];
     if (row.kind != JsonValue::Kind::array || row.items.size() != profile.rows.size())
-      throw std::runtime_error(fmt::format("`{}` has no number for each of `rows`", key));
+      throw std::runtime_error(fmt::format("`{}` needs one number for each of `rows`", key));
     for (const JsonValue& item : row.items) {
       (profile.pieces[k].*into).push_back(seconds_of(named(key, item), key));
     }
@@ -138,7 +138,7 @@ ModelProfile parse_profile(const std::string& text, const std::string& path) {
                                 .floats = json_integer<std::size_t>(place, "floats")});
     const JsonValue& slots = list(json, "slot_bytes", most_pieces);
     if (slots.items.size() != profile.pieces.size())
-      throw std::runtime_error("`slot_bytes` has no number for each of the places");
+      throw std::runtime_error("`slot_bytes` needs one number for each of `places`");
     for (std::size_t k = 0; k < slots.items.size(); ++k) {
       profile.pieces[k].slot_bytes =
           json_integer<std::size_t>(named("slot_bytes", slots.items[k]), "slot_bytes");

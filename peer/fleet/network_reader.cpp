@@ -65,7 +65,7 @@ class LinkReader {
       if (!bandwidth) continue;
       if (*bandwidth <= 0)
         source.error(entry.value, "a card needs a bandwidth above 0",
-                     "leave the host out where its card is no limit");
+                     "leave out a host whose card does not limit its bandwidth");
       for (const PeerId a : peers) {
         network_.cards[a] = *bandwidth / static_cast<double>(peers.size());
         for (const PeerId b : peers)
@@ -196,7 +196,8 @@ NetworkSpec read_network(Source& source,
     if (word == "tcp") spec.local = LocalTransport::tcp;
     if (word == "shared" && spec.emulate)
       source.error(*local, "shared memory and an emulated network exclude each other",
-                   "what is emulated must be sent: leave `local` out, or `emulate`");
+                   "emulation delays what is sent, and shared memory sends nothing: leave out "
+                   "`local` or `emulate`");
   }
   map.finish();
   if (links == nullptr) return spec;

@@ -97,8 +97,8 @@ class ParallelReader : Readers {
     if (spec_.schedule == Schedule::flush) {
       if (spec_.vertical_sync)
         source_.error(*vertical_sync,
-                      "`vertical_sync` is about weights of several ages, and under `schedule: "
-                      "flush` a stage has them of one",
+                      "`vertical_sync` chooses between weights of several ages, and under "
+                      "`schedule: flush` a stage has only one",
                       "leave it out, or write `schedule: pipedream`");
       return;
     }
@@ -122,8 +122,7 @@ class ParallelReader : Readers {
         copies.push_back(static_cast<PeerId>(count("parallel.copies")(item).value_or(1)));
     if (copies.size() != spec_.stages)
       return source_.error(value,
-                           fmt::format("`copies` says of {} stage{} how many peers each is, and "
-                                       "there are {}",
+                           fmt::format("`copies` has numbers for {} stage{}, and there are {}",
                                        copies.size(), copies.size() == 1 ? "" : "s", spec_.stages),
                            "write a number for each stage, such as `stages: 2, copies: [3, 1]`");
     const PeerId most = *std::ranges::max_element(copies);
@@ -148,8 +147,7 @@ class ParallelReader : Readers {
     if (spec_.copies.empty() && spec_.schedule == Schedule::flush) return;
     source_.error(
         value,
-        fmt::format("`tensor` divides the layers of stages that have no `copies` and "
-                    "wait for `schedule: flush`, and {}",
+        fmt::format("`tensor` needs `schedule: flush` and stages without `copies`, and {}",
                     spec_.copies.empty() ? "the schedule is `pipedream`" : "these have copies"),
         "take only one: `tensor`, `copies` or `schedule: pipedream`");
     spec_.tensor = 1;
@@ -158,7 +156,7 @@ class ParallelReader : Readers {
   bool check_one_chain(const Value& value, std::uint64_t peers) {
     if (peers == fleet_.size()) return true;
     source_.error(value,
-                  fmt::format("`copies` makes {} peers of one chain, and the fleet has {}", peers,
+                  fmt::format("with `copies` one chain has {} peers, and the fleet has {}", peers,
                               fleet_.size()),
                   fmt::format("take `peers: {}`, or numbers that are {} together: a fleet with "
                               "copies is one chain",
@@ -172,9 +170,11 @@ class ParallelReader : Readers {
     if (n % chain == 0) return;
     source_.error(
         at,
-        spec_.tensor == 1 ? fmt::format("{} peers are no chains of {}", n, spec_.stages)
-                          : fmt::format("{} peers are no chains of {} stages with {} members each",
-                                        n, spec_.stages, spec_.tensor),
+        spec_.tensor == 1
+            ? fmt::format("{} peers cannot be divided into chains of {}", n, spec_.stages)
+            : fmt::format(
+                  "{} peers cannot be divided into chains of {} stages with {} members each", n,
+                  spec_.stages, spec_.tensor),
         spec_.tensor == 1
             ? fmt::format("take `peers: {}`, or {} stages", (n / spec_.stages + 1) * spec_.stages,
                           nearest_divisor(n, spec_.stages))
@@ -195,7 +195,9 @@ class ParallelReader : Readers {
                              "give all peers of a chain the same `batch`");
       if (batch % spec_.microbatches != 0)
         return source_.error(
-            at, fmt::format("a batch of {} is no {} microbatches", batch, spec_.microbatches),
+            at,
+            fmt::format("a batch of {} cannot be divided into {} equal microbatches", batch,
+                        spec_.microbatches),
             fmt::format("take `microbatches: {}`, or a batch of {}",
                         nearest_divisor(batch, spec_.microbatches),
                         (batch / spec_.microbatches + 1) * spec_.microbatches));
@@ -239,8 +241,8 @@ class ParallelChecks {
     check_method();
     if (fleet_.evaluate_period > Time{0})
       refuse(entry("evaluate", "every"),
-             "`evaluate.every` is a time, when the parts of a model are of different rounds: say "
-             "it in rounds or epochs");
+             "`evaluate.every` is a time, at which the stages of a model are in different rounds: "
+             "write it in rounds or epochs");
     if (fleet_.by_samples)
       refuse(entry("train", "peer_weights"),
              "`train.peer_weights` weighs whole gradients, and a stage has a part of one");
@@ -250,12 +252,12 @@ class ParallelChecks {
              "the same samples");
     if (fleet_.restart)
       refuse(entry("launch", "restart"),
-             "a process that takes the place of a stage knows nothing of the minibatch under way: "
+             "a process that replaces a stage does not have the minibatches in flight: "
              "leave out `launch.restart`, and resume with `run --resume`");
     for (const PeerSpec& peer : fleet_.peers)
       if (peer.device.starts_with("cuda"))
         return source_.error(parallel_.place, static_cast<int>(parallel_.key.size()),
-                             "a stage of a model computes on the CPU",
+                             "a stage of a model computes only on the CPU",
                              "write `device: cpu` for all peers");
   }
 
@@ -276,10 +278,9 @@ class ParallelChecks {
     };
     for (const char* key : {"batch", "local_steps"})
       if (const Value::Entry* const e = entry("train", key); is_auto(e))
-        refuse(e,
-               fmt::format("`train.{}: auto` gives each peer another one, and a chain has one for "
-                           "all of its stages: write a number",
-                           key));
+        refuse(e, fmt::format("`train.{}: auto` gives each peer its own value, and all stages of a "
+                              "chain need the same: write a number",
+                              key));
     if (fleet_.parallel->schedule == Schedule::pipedream && fleet_.local_steps > 1)
       refuse(entry("train", "local_steps"),
              "under `schedule: pipedream` a round is one minibatch: write `local_steps: 1`, or "

@@ -131,12 +131,12 @@ class HostsReader : Readers {
       const Value* const data = map.take("data");
       set(data, host.data, word());
       if (data != nullptr && !host.data.starts_with('/'))
-        source_.error(*data, fmt::format("`{}` is no folder by its whole path", host.data),
+        source_.error(*data, fmt::format("`{}` is not an absolute path", host.data),
                       "write its path on that machine, such as `data: /srv/flowers`");
       const Value* const folder = map.take("folder");
       set(folder, host.folder, word());
       if (folder != nullptr && !host.folder.starts_with('/'))
-        source_.error(*folder, fmt::format("`{}` is no folder by its whole path", host.folder),
+        source_.error(*folder, fmt::format("`{}` is not an absolute path", host.folder),
                       "write the program's folder on that machine, such as `folder: /srv/vision`");
       map.finish();
       if (host.name == "localhost" && host.address.empty()) host.address = "127.0.0.1";
@@ -178,7 +178,7 @@ class HostsReader : Readers {
       if (!text || (!text->empty() && text->front() != '-' && std::ranges::all_of(*text, plain)))
         return text;
       source_.error(
-          value, fmt::format("`{}` cannot stand in a command", *text),
+          value, fmt::format("`{}` cannot be used in a command", *text),
           "write letters, digits and any of _ - . / @ : ~ % +, and no - at its beginning");
       return std::nullopt;
     };

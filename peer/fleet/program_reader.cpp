@@ -82,14 +82,16 @@ class ProgramChecks {
 
   void check() {
     check_model();
-    refuse(entry("data", "kind"), "`data.kind`", "its data");
-    refuse(entry("data", "servers"), "`data.servers`, which hand out samples,", "its samples");
+    refuse(entry("data", "kind"), "`data.kind`", "the program has its own data");
+    refuse(entry("data", "servers"), "`data.servers`", "the program has its own samples");
     if (fleet_.servers == 0)
-      refuse(entry("train", "optimizer"), "`train.optimizer`", "its optimizer");
+      refuse(entry("train", "optimizer"), "`train.optimizer`", "the program has its own optimizer");
     if (fleet_.class_weights.any())
-      refuse(entry("train", "class_weights"), "`train.class_weights`", "its loss");
+      refuse(entry("train", "class_weights"), "`train.class_weights`",
+             "the program has its own loss");
     if (fleet_.by_samples)
-      refuse(entry("train", "peer_weights"), "`train.peer_weights`", "its gradients");
+      refuse(entry("train", "peer_weights"), "`train.peer_weights`",
+             "the program has its own gradients");
     check_word();
     check_epochs();
     check_method();
@@ -104,7 +106,7 @@ class ProgramChecks {
   void refuse(const Value::Entry* other, const std::string& what, const std::string& brings) {
     if (other == nullptr) return;
     source_.conflict(program_, *other,
-                     fmt::format("{} cannot stand with `program`, which brings {}", what, brings),
+                     fmt::format("{} cannot be combined with `program`: {}", what, brings),
                      fmt::format("remove `{}`, or `program` if this is to train", other->key));
   }
 
@@ -115,14 +117,14 @@ class ProgramChecks {
     const auto is_start = [](const Value::Entry& e) { return e.key == "start"; };
     const bool map = model->value.kind == Value::Kind::map;
     if (!map || !std::ranges::all_of(model->value.entries, is_start))
-      refuse(model, "`model`", "its model");
+      refuse(model, "`model`", "the program has its own model");
   }
 
   /// Refuses `data: digits`, short for its kind.
   void check_word() {
     const Value::Entry* const data = root_.find("data");
     if (data != nullptr && data->value.kind == Value::Kind::scalar)
-      refuse(data, "`data`", "its data");
+      refuse(data, "`data`", "the program has its own data");
   }
 
   void check_epochs() {
@@ -142,7 +144,7 @@ class ProgramChecks {
     const Value::Entry* const kind = entry("attackers", "kind");
     if (kind != nullptr && fleet_.attackers.count > 0 &&
         attack_of(setup_of(fleet_)).gradient != nullptr)
-      refuse(kind, "an attack by false gradients", "its gradients");
+      refuse(kind, "an attack by false gradients", "the program has its own gradients");
   }
 
   Source& source_;

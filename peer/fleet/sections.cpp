@@ -316,7 +316,7 @@ std::optional<TargetSpec> read_target(Source& source, const Value& value, const 
   if (source.diagnostics().size() > problems) return std::nullopt;
   if ((accuracy != nullptr) + (loss != nullptr) + (returned != nullptr) != 1) {
     source.error(value, "expected one target",
-                 "such as `{ accuracy: 0.88 }` or `{ loss: 0.4 }`, of an agent `{ return: 475 }`");
+                 "such as `{ accuracy: 0.88 }` or `{ loss: 0.4 }`, for an agent `{ return: 475 }`");
     return std::nullopt;
   }
   TargetSpec target;

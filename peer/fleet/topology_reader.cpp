@@ -91,7 +91,7 @@ class TopologyReader : Readers {
     if (const Value* weights = map.take("weights"))
       source_.error(
           *weights,
-          fmt::format("`{}` has weights of its own, another W for every round", s.family->name),
+          fmt::format("`{}` has its own weights, a different W in every round", s.family->name),
           "leave `weights` out");
     map.finish();
     check_rounds(*kind);
@@ -136,8 +136,8 @@ class TopologyReader : Readers {
       if (shares_evenly(rounds.matrix(k))) continue;
       return source_.error(
           at,
-          fmt::format("{} divides what a peer holds evenly among itself and who hears it, and W_{} "
-                      "of this file does not: it would average by other weights",
+          fmt::format("{} divides what a peer holds evenly among itself and its receivers, and "
+                      "W_{} of this file does not: it would average by other weights",
                       row->kind, k),
           "take `d-psgd`, or give each W_ij 1 / (1 + the peers that receive from j)");
     }

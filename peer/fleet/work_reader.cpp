@@ -59,10 +59,10 @@ bool WorkReader::bearable(const Value& at,
   constexpr double most = 1e8;
   const double largest = largest_share(speeds, mean);
   if (largest <= most) return true;
-  source_.error(
-      at,
-      fmt::format("the fastest peer would get {:.3g} {}, and may have {:.3g}", largest, what, most),
-      "lower `mean`, or check the speeds: `grapevine bench speeds` measures them");
+  source_.error(at,
+                fmt::format("the fastest peer would get {:.3g} {}, and the maximum is {:.3g}",
+                            largest, what, most),
+                "lower `mean`, or check the speeds: `grapevine bench speeds` measures them");
   return false;
 }
 
@@ -93,8 +93,9 @@ void WorkReader::share_local_steps(Fleet& fleet, std::vector<std::string>* notic
   if (!least) {
     return source_.error(
         *auto_steps_,
-        fmt::format("for each step of the slowest peer there would be more than {} on average",
-                    most_local_steps),
+        fmt::format(
+            "the peers would take more than {} steps on average for each step of the slowest peer",
+            most_local_steps),
         "leave that peer out, or check the speeds: `grapevine bench speeds` measures them");
   }
   const std::uint32_t mean = mean_steps_ == 0 ? *least : mean_steps_;
@@ -103,7 +104,7 @@ void WorkReader::share_local_steps(Fleet& fleet, std::vector<std::string>* notic
   if (!steps) {
     return source_.error(
         *auto_steps_,
-        fmt::format("local steps of {} on average leave the slowest peer without one", mean),
+        fmt::format("with `mean: {}` the slowest peer would take no local step", mean),
         fmt::format("write `local_steps: {{ kind: auto, mean: {} }}` or more, or leave that peer "
                     "out",
                     *least));
@@ -112,10 +113,10 @@ void WorkReader::share_local_steps(Fleet& fleet, std::vector<std::string>* notic
   const bool alike = std::ranges::all_of(*steps, [&](std::uint32_t own) { return own == mean; });
   if (!alike) fleet.own_steps = *steps;
   if (alike && notices != nullptr) {
-    notices->push_back(
-        fmt::format("train.local_steps is auto and all peers are about as fast: {} step{} each; "
-                    "`grapevine bench speeds` measures the speeds",
-                    mean, mean == 1 ? "" : "s"));
+    notices->push_back(fmt::format(
+        "train.local_steps is auto and all peers are about equally fast: {} step{} each; "
+        "`grapevine bench speeds` measures the speeds",
+        mean, mean == 1 ? "" : "s"));
   }
 }
 

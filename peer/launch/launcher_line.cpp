@@ -222,8 +222,8 @@ void send_vector(int socket, std::span<const float> values) {
             : memory_file(bytes.subspan(begin, std::min(piece, bytes.size() - begin)));
     const std::string reason = error_text(pieces > most_pieces ? EFBIG : errno);
     if (!file.open())
-      throw std::runtime_error(
-          fmt::format("no memory to report {} MB: {}", bytes.size() / 1'000'000, reason));
+      throw std::runtime_error(fmt::format("not enough shared memory to report {} MB: {}",
+                                           bytes.size() / 1'000'000, reason));
     const auto follow = static_cast<std::byte>(pieces - 1 - k);
     send_with_descriptor(socket, {&follow, 1}, file.get(), 0);
   }

@@ -132,7 +132,8 @@ void Launcher::order_checkpoint(std::uint64_t number) {
     checkpoint_->refused = fmt::format("the run ends with round {}", fleet_.rounds);
   if (!checkpoint_->refused.empty()) return;
   checkpoint_->round = checkpoint_->last = round;
-  screen_.on_note(fmt::format("grapevine checkpoint: every peer keeps one of round {}", round));
+  screen_.on_note(
+      fmt::format("grapevine checkpoint: every peer keeps a checkpoint of round {}", round));
   tell_all(control::line(control::KeepCheckpoint{round}));
 }
 

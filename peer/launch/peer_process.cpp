@@ -134,8 +134,8 @@ void warn_of_strangers(const Fleet& fleet,
                        const std::function<void(const std::string&)>& log) {
   if (fleet.security.mode == SecurityMode::plaintext) log(std::string(plaintext_note));
   if (::geteuid() != 0 || is_loopback(listens_at)) return;
-  log("warning: this peer runs as root, and other machines reach it: another user does, and a "
-      "stranger who found a way in would be that user only");
+  log("warning: this peer runs as root, and other machines reach it: run it as another user, so "
+      "that an intruder gets only the rights of that user");
 }
 
 /// Returns whether the peer has neighbours but none contributed to its model.
@@ -255,8 +255,8 @@ int run_manual_peer(const Assembly& fleet,
   if (signal != 0) return signal;
   if (alone)
     screen.log(
-        "error: not one exchange with a neighbour is whole: this peer has trained alone; the "
-        "lines above say what became of them");
+        "error: no exchange with a neighbour was completed: this peer has trained alone; the lines "
+        "above give the reasons");
   return broken || alone ? exit_code::peers_lost : exit_code::done;
 }
 

@@ -154,9 +154,9 @@ std::vector<std::byte> joined(Bytes model, Bytes batches, Bytes memory, const Co
 
 [[noreturn]] void refuse_memory(const Assembly& was, const std::string& names) {
   throw std::invalid_argument(fmt::format(
-      "run: {} remembers {} of each peer from round to round, which nobody has of a new peer or on "
-      "another graph\nhelp:  take a method that keeps nothing but the model, such as d-psgd; or go "
-      "on with the same peers and graph for more rounds; or start a new run from what was saved: "
+      "run: {} keeps {} per peer from round to round, and a new peer or another graph has no such "
+      "state\nhelp:  take a method that keeps nothing but the model, such as d-psgd; or continue "
+      "with the same peers and graph for more rounds; or start a new run from what was saved: "
       "model.start",
       was.fleet.algorithm, names));
 }
@@ -293,7 +293,7 @@ std::string growth_objection(const Assembly& was,
   if (now < old)
     return fmt::format(
         "a fleet of {} peers resumes as {}: a model would be lost\nhelp:  a fleet may only grow; "
-        "a peer that is to leave ends by itself (`stop`)",
+        "give at least as many peers as before",
         old, now);
   if (same_graph(was, is)) return "";
   if (was.fleet.trainers() != old || is.fleet.trainers() != now)
@@ -305,11 +305,12 @@ std::string growth_objection(const Assembly& was,
            "stages have taken their parts of a model\nhelp:  begin another run from its model: "
            "model.start";
   if (was.fleet.attackers.count > 0)
-    return "the last peers are attackers, and others would be the last\nhelp:  begin another run";
+    return "the last peers are attackers, and in a larger fleet other peers would be the "
+           "last\nhelp:  begin another run";
   if (is.fleet.evaluate_period > Time{0})
-    return "evaluations by time count the training of each peer, and a new one has none\nhelp:  "
-           "say "
-           "`evaluate: { every: N rounds }`";
+    return "evaluations by time count the training time of each peer, and a new peer has "
+           "none\nhelp:  "
+           "write `evaluate: { every: N rounds }`";
   return "";
 }
 

@@ -60,7 +60,8 @@ void add_end(const RunFolder& folder, const Json& ended) {
   const std::string path = folder.file("run.json");
   std::ifstream in(path);
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!text.ends_with(last)) throw std::runtime_error(path + ": is not as it was written");
+  if (!text.ends_with(last))
+    throw std::runtime_error(path + ": is damaged: it does not hold what was written");
   text.resize(std::min(text.rfind(before), text.size() - last.size()));
   folder.write("run.json.tmp", text.append(before) + ended.dump() + std::string(last));
   std::filesystem::rename(path + ".tmp", path);

@@ -29,7 +29,7 @@ std::string why_not_by_samples(const Assembly& of) {
   if (fleet.data.per_peer())
     return "no peer knows how many samples the others have in their files: leave it out";
   if (fleet.data_servers > 0 || of.algorithm->hands_samples)
-    return "these samples travel, so that no peer has a number of its own: leave it out";
+    return "data servers send the samples, so no peer has its own number of samples: leave it out";
   return "";
 }
 
@@ -134,11 +134,11 @@ OnTheCpu trains_on_the_cpu(const Assembly& of) {
 
 OnTheCpu stays_on_the_cpu(const Assembly& of, PeerId i) {
   const Fleet& fleet = of.fleet;
-  if (fleet.parallel) return {"parallel", "a stage of a model computes on the CPU"};
-  if (fleet.agent) return {"agent", "an agent acts and learns on the CPU"};
+  if (fleet.parallel) return {"parallel", "a stage of a model computes only on the CPU"};
+  if (fleet.agent) return {"agent", "an agent acts and learns only on the CPU"};
   if (fleet.data_servers > 0 || of.algorithm->hands_samples)
     return {"train.device",
-            "samples that come from other peers are trained on by the CPU: take `device: cpu`"};
+            "only the CPU trains on samples that come from other peers: take `device: cpu`"};
   if (fleet.by_samples)
     return {"train.peer_weights", "gradients are weighted on the CPU only: take `device: cpu`"};
   if (is_attacker(*of.setup, i) && !forges_models(*of.setup, i))
@@ -209,8 +209,8 @@ void Assembly::check_flows() const {
   if (topology.directed && algorithm->undirected)
     refuse(
         fleet, "algorithm",
-        fmt::format("{} takes what models jump by after a cut for steps, which cancel only where "
-                    "edges carry both ways, and this topology is directed: take an undirected "
+        fmt::format("after a cut {} counts a model's jump as a step; such steps cancel only on "
+                    "edges that carry both ways, and this topology is directed: take an undirected "
                     "one, such as `ring`, or `d-psgd`",
                     fleet.algorithm));
   const Traffic traffic = this->traffic();
@@ -218,8 +218,8 @@ void Assembly::check_flows() const {
   std::string what = fleet.codec ? "a codec" : fleet.algorithm;
   if (traffic.robust) what = "clipping";
   refuse(fleet, traffic.robust ? "robust.clip" : "algorithm",
-         fmt::format("{} moves what both ends of an edge have sent each other, and this topology "
-                     "is directed: take an undirected one, such as `ring`",
+         fmt::format("{} needs edges that carry messages both ways, and this topology is directed: "
+                     "take an undirected one, such as `ring`",
                      what));
 }
 

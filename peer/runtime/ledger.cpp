@@ -60,7 +60,7 @@ std::uint64_t incarnation_of(const fs::path& path) {
   const auto [last, error] = std::from_chars(digits.data(), end, incarnation, 16);
   if (error != std::errc{} || last != end)
     throw std::runtime_error(shown(path.string()) +
-                             ": its name is not that of a ledger; take it away");
+                             ": its name is not that of a ledger; remove it");
   return incarnation;
 }
 

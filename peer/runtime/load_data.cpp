@@ -171,7 +171,7 @@ LoadedData load_parts(const Fleet& fleet, const TableSpec& table, const Rng& rng
     }
     if (const std::string why = difference(*train->facts, *own.train->facts); !why.empty())
       throw std::runtime_error(fmt::format(
-          "{} and {} are no parts of one table: {}; say them with `standardize: {{ file: "
+          "{} and {} are no parts of one table: {}; give them with `standardize: {{ file: "
           "stats.yaml }}`, which `grapevine data FILE --write` makes of a whole table",
           fleet.data.table_file(0), spec.file, why));
     append(train->floats, own.train->floats);

@@ -19,8 +19,8 @@ struct Interposed {
   std::unique_ptr<Journal> journal;
 };
 
-/// Replacements of a peer's parts, in either world: tests plant bugs by them. Made again for each
-/// life of a peer; an empty function keeps the real part.
+/// Replacements of a peer's parts, in real and simulated fleets. Tests plant bugs by them. Made
+/// again for each life of a peer; an empty function keeps the real part.
 struct PeerParts {
   std::function<void(Plan&)> change_plan;
   std::function<std::unique_ptr<Rules>()> rules;

@@ -151,7 +151,7 @@ std::optional<Checkpoint> TcpPeer::beginning(const TcpPeerOptions& options) {
   if (!options.rejoin) return {};
   std::vector<std::string> skipped;
   std::optional<Checkpoint> past = checkpoints_->newest(skipped);
-  for (const std::string& text : skipped) options.log("passes over " + text);
+  for (const std::string& text : skipped) options.log("skips " + text);
   return past;
 }
 

@@ -97,7 +97,7 @@ void Audit::compare(const Pair& pair, const Settlement& a, const Settlement& b) 
 
 void Audit::believed(Life reader, Life lender) {
   violations_.push_back(
-      fmt::format("{} believes a loan of {} that is not so", text(reader), text(lender)));
+      fmt::format("{} read a loan of {} that was not valid", text(reader), text(lender)));
 }
 
 void Audit::close(const std::function<bool(Life)>& dead,
@@ -107,8 +107,9 @@ void Audit::close(const std::function<bool(Life)>& dead,
     if (waiting == 0) continue;
     if (may_count_at_one_end(dead(pair.first), dead(pair.second))) continue;
     if (!trusted(pair.first, pair.second) || given_up(pair.first, pair.second)) continue;
-    violations_.push_back(fmt::format("{} pieces count at one end only, of {} and {}", waiting,
-                                      text(pair.first), text(pair.second)));
+    violations_.push_back(
+        fmt::format("{} pieces count at only one end of the edge between {} and {}", waiting,
+                    text(pair.first), text(pair.second)));
   }
 }
 

@@ -262,7 +262,7 @@ void Faults::cannot_begin(PeerId peer) {
 
 void Faults::succeed(PeerId victim) {
   if (!processes_.dead(victim)) return;
-  injector_.note(now(), "begins anew", victim);
+  injector_.note(now(), "starts again", victim);
   processes_.rise(victim);
   hands_.rise(victim);
 }

@@ -15,7 +15,8 @@ namespace {
 constexpr double slowest = 0.5;
 constexpr double fastest = 2;
 /// Fraction by which the loss may be larger, in addition to its own noise. A fleet that stood still
-/// is compared with its state earlier by the lengths of the accident and the settling.
+/// may have the loss that the undisturbed fleet had earlier, by the lengths of the accident and the
+/// settling.
 constexpr double worse = 0.05;
 /// Number of evaluations of the models from the settling to the end.
 constexpr int looks = 6;

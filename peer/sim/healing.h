@@ -26,7 +26,7 @@ struct Health {
   std::vector<double> pace;  ///< rounds per second after settling, by peer
   double loss = 0;           ///< median loss of the fleet's model after settling
   double spread = 0;         ///< range of this loss
-  double earlier_loss = 0;   ///< loss earlier, by the time of accident and settling
+  double earlier_loss = 0;   ///< earlier loss, by the duration of accident and settling
   double consensus = 0;      ///< median after settling
   bool ended = true;         ///< no peer was lost or awaited in vain, and no rule was broken
   std::string wrong;         ///< first reason for `ended` being false

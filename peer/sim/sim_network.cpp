@@ -479,7 +479,8 @@ void SimNetwork::cut(PeerId a, PeerId b, Time length) {
     SimCarrier& carrier = process(self);
     const Time end = carrier.now() + length;
     carrier.links().cut(other, end, carrier.now());
-    // Until then a fleet that does nothing may wait for this link.
+    // The event has no effect: it keeps the simulation going until then, because an idle fleet may
+    // wait for this link.
     shared_.queue.push(processes_.when(self, end), [] {});
   }
 }

@@ -163,9 +163,9 @@ std::vector<std::string> Steadiness::violations() const {
   std::vector<std::string> texts;
   for (const auto& [life, rounds] : ahead_) {
     const auto& [window, most, times] = usual_->paces[life.peer];
-    texts.push_back(
-        fmt::format("peer {} (life {}) runs ahead: {} rounds within {:.6g} ms, undisturbed {}",
-                    life.peer, life.number, rounds, 1e3 * in_seconds(window), most));
+    texts.push_back(fmt::format(
+        "peer {} (life {}) runs ahead: {} rounds within {:.6g} ms, at most {} without faults",
+        life.peer, life.number, rounds, 1e3 * in_seconds(window), most));
   }
   for (const auto& [ends, rounds] : silent_)
     texts.push_back(

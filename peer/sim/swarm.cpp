@@ -139,13 +139,14 @@ std::string swarm_objection(const Assembly& fleet) {
                       (directed(fleet) || judgement_of(fleet) == Judgement::finite);
   const bool endless = fleet.fleet.faults.deadline == Time{0};
   if (directed(fleet) && promise != Promise::push_sum)
-    return "along one-way links what does not come in time is lost, and it is in no book: take an "
-           "undirected graph, or sgp";
+    return "along one-way links a late message is lost, and no ledger shows it: take an undirected "
+           "graph, or sgp";
   if (waits && !endless)
-    return "what it promises holds only if all peers wait as long as it takes: --set "
+    return "its promise holds only if all peers wait without a deadline: --set "
            "faults.deadline='0 s'";
   if (pushes && endless)
-    return "peers that push and receive wait in a circle if faults part them, until a deadline: "
+    return "if faults separate peers that push and receive, they wait for each other in a circle "
+           "until a deadline: "
            "--set faults.deadline='50 ms'";
   return "";
 }

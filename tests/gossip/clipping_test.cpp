@@ -108,7 +108,7 @@ TEST_F(Judges, NamesWhoStandsStill) {
   EXPECT_EQ(peer->clipped()[0].of, 1U);
   EXPECT_GT(peer->clipped()[0].still, 5U);
   EXPECT_GT(peer->clipped()[0].steps, 1);
-  EXPECT_NE(journal.said.find("peer 1 has stood still for 40 exchanges"), std::string::npos)
+  EXPECT_NE(journal.said.find("peer 1 has not changed for 40 exchanges"), std::string::npos)
       << journal.said;
 }
 

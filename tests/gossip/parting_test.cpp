@@ -144,7 +144,7 @@ TEST_F(Finished, WaitsForANeighbourThatComputesHoweverLongItsRoundTakes) {
   ASSERT_TRUE(finish.done());
   EXPECT_EQ(journal.settlements.size(), 2U);
   EXPECT_EQ(last_edge().exchange.value, 1U);
-  EXPECT_EQ(journal.said.find("waited for no longer"), std::string::npos) << journal.said;
+  EXPECT_EQ(journal.said.find("no longer waiting for"), std::string::npos) << journal.said;
 }
 
 TEST_F(Finished, GivesUpANeighbourThatDoesNothingAndSaysWhatItLeavesOpen) {
@@ -152,8 +152,8 @@ TEST_F(Finished, GivesUpANeighbourThatDoesNothingAndSaysWhatItLeavesOpen) {
   ASSERT_FALSE(finish.done());
   clocked.pass(seconds(21));
   ASSERT_TRUE(finish.done());
-  EXPECT_NE(journal.said.find("peer 2 owes half of exchange 0 and is waited for no longer: that "
-                              "exchange may count at its end only"),
+  EXPECT_NE(journal.said.find("no longer waiting for peer 2, which owes half of exchange 0: that "
+                              "exchange may count only at its end"),
             std::string::npos)
       << journal.said;
   EXPECT_EQ(last_edge().exchange.value, 0U);
@@ -192,7 +192,7 @@ TEST_F(Finished, SaysWhatIsLeftOpenWithWhoIsAway) {
   peer->away(2);
   clocked.pass(seconds(4));
   ASSERT_TRUE(finish.done());
-  EXPECT_NE(journal.said.find("waited for no longer"), std::string::npos) << journal.said;
+  EXPECT_NE(journal.said.find("no longer waiting for"), std::string::npos) << journal.said;
 }
 
 /// A dead peer's half is gone: no edge between two living peers is uneven.
@@ -201,7 +201,7 @@ TEST_F(Finished, SaysNothingOfTheDead) {
   peer->died(2);
   clocked.pass(seconds(4));
   ASSERT_TRUE(finish.done());
-  EXPECT_EQ(journal.said.find("waited for no longer"), std::string::npos) << journal.said;
+  EXPECT_EQ(journal.said.find("no longer waiting for"), std::string::npos) << journal.said;
 }
 
 /// The conversation starts over with a successor: the positions of the two ends prove nothing.

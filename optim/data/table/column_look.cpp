@@ -177,7 +177,7 @@ HeaderGuess guess_header(const std::string& file) {
   const FirstLine line = look_at_first_line(first, look_at(*rows, table_bounds::looked_at, '.'));
   if (line.numbers == first.size()) return {true, "all its values are numbers"};
   if (line.met > 0 && (line.numbers > 0 || line.met == first.size()))
-    return {true, line.word + " stands in its column below, too"};
+    return {true, line.word + " is also a value in its column"};
   if (line.numbers > 0) return {false, line.number + " is a number over a column of numbers"};
   return {};
 }

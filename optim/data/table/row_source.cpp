@@ -241,7 +241,7 @@ class CsvFile final : public RowSource {
   void read_header() {
     if (std::ranges::all_of(words_,
                             [](std::string_view w) { return number_of<double>(w).has_value(); }))
-      fail(std::string("the first line has numbers in the place of the columns' names") + remedy);
+      fail(std::string("the first line has numbers instead of the columns' names") + remedy);
     for (const std::string_view word : words_) add_name(visible_name(word));
   }
 
@@ -297,7 +297,7 @@ class CsvFile final : public RowSource {
       buffer_.resize(2 * buffer_.size());
     }
     const ssize_t count = ::read(file_, buffer_.data() + end_, buffer_.size() - end_);
-    if (count < 0) fail("cannot be read; is the disk well?");
+    if (count < 0) fail("cannot be read; is the disk damaged?");
     end_ += static_cast<std::size_t>(count);
     return count > 0;
   }

@@ -191,7 +191,7 @@ TablePlan make_plan(const TableSpec& spec) {
   for (const std::string& name : spec.dates)
     if (find_column(spec.file, names, name, "dates") == plan.target)
       throw std::runtime_error(spec.file + ": the target " + shown(name) +
-                               " stands under `dates`; a date is no class and no number");
+                               " is listed under `dates`; a date is no class and no number");
   Planner planner(spec, looks, plan);
   for (std::size_t k = 0; k < names.size(); ++k)
     plan.columns.push_back(k == plan.target ? planner.target(names[k], k)

@@ -51,10 +51,11 @@ struct TableSpec {
   std::string target;       ///< the column to predict; "" for the last of a file without names
   bool regression = false;  ///< true if the target is a number, false for classes
   bool standardize = true;  ///< scales numbers to mean 0, deviation 1 in training
-  std::optional<std::vector<std::string>> one_hot;  ///< the categories; none for columns of text
-  std::vector<std::string> ignore;                  ///< columns to leave out
-  std::vector<std::string> dates;  ///< columns of dates, which become days since 1970-01-01
-  char decimal = '.';              ///< the decimal mark: `.`, or `,` with `.` between thousands
+  std::optional<std::vector<std::string>>
+      one_hot;                      ///< columns of categories; none: the columns of text
+  std::vector<std::string> ignore;  ///< columns to leave out
+  std::vector<std::string> dates;   ///< columns of dates, which become days since 1970-01-01
+  char decimal = '.';               ///< the decimal mark: `.`, or `,` with `.` between thousands
   MissingValue missing = MissingValue::refuse;
   /// CSV: true if the first line has the columns' names. Empty means true, with a notice if the
   /// line looks like data.
@@ -87,7 +88,7 @@ TaskGuess guess_task(const TableSpec& spec);
 /// A guess from the first 1,000 rows of a CSV file: whether its first line is data and not names.
 struct HeaderGuess {
   bool sure = false;
-  std::string why;  ///< "`Iris-setosa` stands in its column below, too"; "" for names
+  std::string why;  ///< "`Iris-setosa` is also a value in its column"; "" for names
 };
 HeaderGuess guess_header(const std::string& file);
 

@@ -269,7 +269,7 @@ SimulationWords simulation_words(const char* json) {
   if (step >= 0) simulation.step_seconds = step;
   words.finish();
   if (simulation.open.fleet.empty() == simulation.open.text.empty())
-    words.refuse("fleet", "or `text` says what the fleet is: give one of the two");
+    words.refuse("fleet", "and `text` define the fleet: give exactly one");
   return simulation;
 }
 

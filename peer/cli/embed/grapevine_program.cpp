@@ -89,9 +89,9 @@ template <class F>
 int at_home(const gv_peer* peer, F f) noexcept {
   return anywhere(peer, [&] {
     if (peer->owner != std::this_thread::get_id())
-      throw Fault(
-          GV_E_THREAD,
-          "this is not the thread that called gv_open, and a peer's calls are for that one");
+      throw Fault(GV_E_THREAD,
+                  "this is not the thread that called gv_open: all calls of a peer must come from "
+                  "that thread");
     return f();
   });
 }

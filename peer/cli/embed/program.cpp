@@ -201,7 +201,7 @@ AskedProgram::AskedProgram(OpenWords words)
     : Program(std::move(words)),
       line_(launchers_descriptors),
       watch_(fleet_.outline->algorithm->program.turns) {
-  if (!words_.control) throw Fault(GV_E_USE, "gv_open: only a launcher asks a program (`task`)");
+  if (!words_.control) throw Fault(GV_E_USE, "gv_open: only a launcher may set `task`");
   keep_from_children(launchers_descriptors);
 }
 
@@ -413,9 +413,10 @@ void TurnChecks::end(const gv_told& told, Turn turn) {
   if (turn == Turn::gradient || turn == Turn::gradient_and_step) {
     const ProgramUse& use = method->program;
     if (use.rate && !rate)
-      throw Fault(GV_E_USE,
-                  fmt::format("gv_turn: {} needs the rate of the next step, and it was never told",
-                              method->kind));
+      throw Fault(
+          GV_E_USE,
+          fmt::format("gv_turn: {} needs the rate of the next step, and the program never gave it",
+                      method->kind));
     if (use.gradients != ProgramUse::Gradients::kept && !pointed)
       throw Fault(GV_E_USE,
                   fmt::format("gv_turn: {} needs the gradients: gv_point comes before the end of "

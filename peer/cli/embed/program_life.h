@@ -70,9 +70,9 @@ class ProgramLife {
   std::thread loop_;
 };
 
-/// The turns of a program. A turn that the program cannot answer ends at once. The program's next
-/// report does not end a turn that a job of another thread has brought, but that it has not
-/// received.
+/// The turns of a program. A turn that the program cannot answer ends at once. If a job of another
+/// thread has brought a turn that the program has not received yet, the program's next report does
+/// not end that turn.
 class ProgramTurns : public HeldTurns {
  public:
   bool evaluates = false;

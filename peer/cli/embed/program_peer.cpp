@@ -228,7 +228,7 @@ void ProgramPeer::end_turn() {
 void ProgramPeer::point(int what, std::span<void* const> data) {
   check_attached("gv_point");
   if (!source_->rests() && life_->has_begun())
-    throw Fault(GV_E_USE, "gv_point: no turn is at hand");
+    throw Fault(GV_E_USE, "gv_point: no turn is in progress");
   Segments pieces = segments_at(data, tensors_);
   life_->with([&](TcpPeer&) {
     what == GV_POINT_PARAMETERS ? replica_->point_parameters(std::move(pieces))
@@ -246,7 +246,7 @@ void ProgramPeer::forget_gradients() {
 void ProgramPeer::give_state(std::span<const char> bytes) {
   check_attached("gv_state");
   if (turns_.at_hand() != Turn::save)
-    throw Fault(GV_E_USE, "gv_state: the state is given in GV_TURN_SAVE");
+    throw Fault(GV_E_USE, "gv_state may be called only in GV_TURN_SAVE");
   Told told;
   told.state = std::make_shared<const std::string>(bytes.begin(), bytes.end());
   turns_.tell(told);
@@ -413,8 +413,8 @@ void ProgramPeer::tell_who_is_missing(const VerbAtHand& verb) {
     peer.ask_missing([this](const std::vector<PeerId>& missing) {
       if (!missing.empty())
         log(
-            fmt::format("waits in what all peers do together for {} {}: no script may come to it "
-                        "less often than the others",
+            fmt::format("waits in a call that all peers make together for {} {}: every script must "
+                        "make it equally often",
                         missing.size() == 1 ? "peer" : "peers", fmt::join(missing, ", ")));
     });
   });

@@ -23,8 +23,9 @@ void VerbAtHand::check_same(const VerbCall& call, std::size_t bytes) const {
   const bool same = call.op == call_.op && call.type == call_.type && call.root == call_.root &&
                     call.mark == call_.mark && bytes == bytes_;
   if (!same)
-    throw Fault(GV_E_USE,
-                "gv_verb: another call was begun and has not ended; the others may have its part");
+    throw Fault(
+        GV_E_USE,
+        "gv_verb: another call has begun and not ended; other peers may have received its data");
 }
 
 void VerbAtHand::end(VerbEnd end) {
@@ -253,7 +254,7 @@ Turn ProgramSeat::turn(const gv_told* done, int timeout_ms) {
 /// Checks that the simulator pauses in a turn: only then may the replica be changed.
 void ProgramSeat::check_in_turn() const {
   if (peer_.replica == nullptr || peer_.turns.at_hand() == Turn::none)
-    throw Fault(GV_E_USE, "gv_point: no turn is at hand");
+    throw Fault(GV_E_USE, "gv_point: no turn is in progress");
 }
 
 void ProgramSeat::point(int what, std::span<void* const> data) {

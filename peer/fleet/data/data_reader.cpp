@@ -77,11 +77,10 @@ class DataReader : Readers {
     const std::uint64_t width = row.drawn != nullptr ? row.drawn(data_) : 0;
     const std::uint64_t rows = std::uint64_t{data_.train} + data_.test;
     if (width == 0 || rows <= most / width) return;
-    source_.error(
-        at_,
-        fmt::format("{} samples of {} numbers are to be drawn, and {} numbers are the most", rows,
-                    width, most),
-        "take fewer samples (`train`, `test`) or shorter ones");
+    source_.error(at_,
+                  fmt::format("{} samples of {} numbers are too many to draw: at most {} numbers",
+                              rows, width, most),
+                  "take fewer samples (`train`, `test`) or shorter ones");
   }
 
   /// Sets the digest if the files are readable; otherwise load_data reports which one is not.
@@ -111,9 +110,10 @@ class DataReader : Readers {
     const std::string missing =
         folder ? no_folder(data_.validation_file) : no_file(data_.validation_file);
     if (!missing.empty())
-      return source_.error(
-          *value, fmt::format("no such {}: {}", folder ? "folder" : "file", missing),
-          "a set as `test` is one, or a share of the training samples such as 10 %");
+      return source_.error(*value,
+                           fmt::format("no such {}: {}", folder ? "folder" : "file", missing),
+                           "name a file or folder like that of `test`, or a part of the training "
+                           "samples such as 10 %");
     try {
       data_.validation_content =
           content_of(row.validation->files != nullptr ? row.validation->files(data_)
@@ -131,7 +131,8 @@ class DataReader : Readers {
   void read_validation_share(const Value& value) {
     data_.validation = read_fraction(source_, value).value_or(0.1);
     if (data_.validation <= 0 || data_.validation >= 1)
-      source_.error(value, "a part between 0 and 1 is set apart", "write `validation: 10 %`");
+      source_.error(value, "the validation set is a part between 0 and 1",
+                    "write `validation: 10 %`");
     if (data_.per_peer())
       source_.error(value,
                     "each peer has its own file, so no peer can hold back a part of all samples",

@@ -26,7 +26,7 @@ void read(DataReading& from) {
     from.source.error(*given, "an agent fills its own memory: there are no samples to serve",
                       "leave out `servers`");
   if (const Value* const given = from.map.take("validation"))
-    from.source.error(*given, "an agent is looked at in its environment, not on samples",
+    from.source.error(*given, "an agent is evaluated in its environment, not on samples",
                       "leave out `validation`");
 }
 

@@ -14,7 +14,7 @@ inline void read_held_out(Source& source, const Value* test, const Value* held_o
     source.error(*held_out, "`held_out` and `test` are two test sets", "take one of them");
   part = read_fraction(source, *held_out).value_or(part);
   if (part <= 0 || part >= 1)
-    source.error(*held_out, "a part between 0 and 1 is held out", "write `held_out: 20 %`");
+    source.error(*held_out, "the held-out part must be between 0 and 1", "write `held_out: 20 %`");
 }
 
 /// Returns the row of `held_out` for the reference.

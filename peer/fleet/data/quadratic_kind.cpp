@@ -13,7 +13,7 @@ void read(DataReading& from) {
   if (const Value* const hessian = from.map.take("hessian"))
     q.hessian = read_numbers(from.source, *hessian, 1e-12, 1e12);
   if (const Value* const validation = from.map.take("validation"))
-    from.source.error(*validation, "a quadratic has no samples, and is looked at exactly");
+    from.source.error(*validation, "a quadratic has no samples, and is evaluated exactly");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ void read(DataReading& from) {
   if (data.nonzeros > data.features)
     from.source.error(
         nonzeros != nullptr ? *nonzeros : from.at,
-        fmt::format("{} of {} features cannot be other than zero", data.nonzeros, data.features),
+        fmt::format("a sample cannot have {} nonzero features of {}", data.nonzeros, data.features),
         "take fewer `nonzeros` or more `features`");
 }
 

@@ -78,7 +78,7 @@ class StatisticsReader : Readers {
       const auto name = read_word(source_, item);
       if (!name) continue;
       if (std::ranges::find(names, *name) != names.end())
-        source_.error(item, fmt::format("`{}` stands there twice", *name));
+        source_.error(item, fmt::format("`{}` is listed twice", *name));
       names.push_back(*name);
     }
     return names;

@@ -23,7 +23,7 @@ std::string content_of(const std::vector<std::string>& files) {
       bytes += static_cast<std::uint64_t>(in.gcount());
       XXH3_128bits_update(&hash, piece.data(), static_cast<std::size_t>(in.gcount()));
     }
-    if (in.bad()) throw std::runtime_error(path + ": cannot be read; is the disk well?");
+    if (in.bad()) throw std::runtime_error(path + ": cannot be read; is the disk damaged?");
     XXH3_128bits_update(&hash, &bytes, sizeof bytes);
   }
   const XXH128_hash_t digest = XXH3_128bits_digest(&hash);

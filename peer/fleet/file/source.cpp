@@ -55,7 +55,7 @@ class TreeBuilder : public YAML::EventHandler {
     value.text = text;
     // A NUL is never intended, and would truncate the text in system calls.
     if (text.find('\0') != std::string::npos)
-      source_.error(value, "the character NUL stands in it", "write it without `\\0`");
+      source_.error(value, "it contains the character NUL", "write it without `\\0`");
     refuse_extras(value.place, tag, anchor);
     put(std::move(value));
   }

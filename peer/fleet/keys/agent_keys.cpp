@@ -4,7 +4,7 @@ namespace gv {
 namespace {
 
 constexpr PlainKey rows[] = {
-    {"agent", "a map; `{}` for what is usual", "",
+    {"agent", "a map; `{}` for the defaults", "",
      "Acting and learning of agents if the data are an environment: a deep Q-network with double "
      "targets.",
      "agent: {}\n"

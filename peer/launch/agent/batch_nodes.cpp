@@ -239,7 +239,7 @@ std::vector<PeerAddress> step_addresses(const SlurmStep& step,
   }
   if (!in_blocks)
     throw std::runtime_error(
-        "the tasks of this step are not laid out in blocks, and nobody knows where the others "
+        "the tasks of this step are not laid out in blocks, so it is unknown where the others "
         "are\nhelp:  srun --distribution=block, or --meet FOLDER");
   if (all.size() == peers) return all;
   throw std::runtime_error(

@@ -36,11 +36,11 @@ std::string root_note(const std::vector<std::string>& hosts) {
   if (has_lobby())
     return fmt::format(
         "peers run as root on {}, where other machines reach them\nhelp:  open and join a lobby as "
-        "another user, and a stranger who found a way in would be that user only",
+        "another user, so that an intruder gets only the rights of that user",
         names);
   return fmt::format(
-      "peers run as root on {}, where other machines reach them\nhelp:  another user does, as in "
-      "`ssh: train@{}`, and a stranger who found a way in would be that user only",
+      "peers run as root on {}, where other machines reach them\nhelp:  run them as another user, "
+      "as in `ssh: train@{}`, so that an intruder gets only the rights of that user",
       names, hosts.front());
 }
 

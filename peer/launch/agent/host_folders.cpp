@@ -32,7 +32,7 @@ HostFolders parse(const std::string& text, const std::string& path) {
   HostFolders hosts;
   for (const JsonValue& row : json_member(json, "hosts").items) {
     const HostFolder folder{json_text(row, "folder"), json_boolean(row, "fetched")};
-    if (!is_folder_name(folder.name)) throw std::runtime_error("a folder of no agent's");
+    if (!is_folder_name(folder.name)) throw std::runtime_error("not the folder of an agent");
     hosts[json_text(row, "host")] = folder;
   }
   return hosts;

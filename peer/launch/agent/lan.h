@@ -30,7 +30,8 @@ class Lan : public Places {
   void work() override { machines_.work(); }
   std::vector<std::string> take_notes() override;
 
-  /// Sends folder/name, the start of programs, to all hosts; call it before the first start.
+  /// Sends folder/name, the tensors that programs start from, to all hosts. Call it before the
+  /// first start().
   void give_start(const std::string& folder, const std::string& name);
   /// Sends the files that the peers resume from to their hosts: checkpoints, and the records to
   /// which they append.

@@ -140,7 +140,7 @@ class Bench {
     constexpr double slow = 5e6;  // bytes per second
     return link.speed.why.empty() && link.speed.bandwidth < slow;
   }
-  /// No longer than the wait for an agent.
+  /// Duration of a repeated measurement; shorter than the maximum wait for an agent.
   double longer() const { return std::min(4 * bench_.seconds, 6.0); }
 
   void take(const MeasuredLink& link) {

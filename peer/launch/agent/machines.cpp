@@ -34,7 +34,7 @@ double seconds(Time time) {
 std::string new_nonce() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number)
-    throw std::runtime_error("no random numbers are to be had");
+    throw std::runtime_error("the system gives no random numbers");
   return fmt::format("{:016x}", number);
 }
 

@@ -32,7 +32,8 @@ std::vector<std::string> take_all(std::deque<std::string>& lines) {
 }
 
 void keep(std::deque<std::string>& lines, std::string line) {
-  if (lines.size() >= most_lines) throw std::runtime_error("more lines than can be read");
+  if (lines.size() >= most_lines)
+    throw std::runtime_error("the agent sends more lines than can be read");
   lines.push_back(std::move(line));
 }
 

@@ -57,7 +57,8 @@ std::string key_container(const KubernetesFleet& fleet) {
       indented(container_security(), 2));
 }
 
-/// Passes a pod the number of its replacements, so that a new one joins the peers that train on.
+/// Passes a pod the number of its replacements, so that a new pod joins the peers that are still
+/// training.
 std::string restarts(const KubernetesFleet& fleet) {
   if (stateful(fleet) || !knows_index_failures(fleet)) return "";
   std::string text = "env:\n";

@@ -62,7 +62,8 @@ std::string command(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
 }
 
 /// No restart after exit code 2, since a wrong fleet file stays wrong, nor after 3, since a broken
-/// collective is over. A peer that is stopped politely ends as if by the signal.
+/// collective is over. A peer stopped by SIGINT or SIGTERM exits with 130 or 143, which count as
+/// success.
 std::string unit(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
   const auto grace = std::chrono::ceil<std::chrono::seconds>(fleet.grace).count();
   return fmt::format(

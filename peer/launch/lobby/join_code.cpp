@@ -26,7 +26,7 @@ std::uint32_t random_below(std::uint32_t n) {
   std::uint32_t drawn = 0;
   do {
     if (::getrandom(&drawn, sizeof drawn, 0) != static_cast<ssize_t>(sizeof drawn))
-      throw std::runtime_error("no random numbers are to be had");
+      throw std::runtime_error("the system gives no random numbers");
   } while (drawn >= limit);
   return drawn % n;
 }

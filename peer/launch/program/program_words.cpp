@@ -55,7 +55,7 @@ Introduction introduction_in(const JsonValue& json) {
   const std::vector<JsonValue>& tensors = json_member(json, "parameters").items;
   if (tensors.empty() || tensors.size() > most_tensors)
     throw std::runtime_error(
-        fmt::format("it has {} tensors, and 1 to {} can be", tensors.size(), most_tensors));
+        fmt::format("it has {} tensors: 1 to {} are allowed", tensors.size(), most_tensors));
   std::set<std::string> names;
   for (const JsonValue& tensor : tensors) {
     says.parameters.push_back(tensor_in(tensor));

@@ -109,7 +109,7 @@ void Scout::take_introduction(asked::Introduction says) {
   const std::size_t floats = asked::floats_of(says.parameters);
   const Payload x = child_->take_vector(floats * sizeof(float));
   if (!x || x->size() != floats * sizeof(float))
-    refuse(fmt::format("{} announced {} parameters, and handed over {}", name_, floats,
+    refuse(fmt::format("{} announced {} parameters, but sent {}", name_, floats,
                        x ? fmt::format("{}", x->size() / sizeof(float)) : "none, or more"));
   const std::span<const float> values = x->floats();
   start_.assign(values.begin(), values.end());

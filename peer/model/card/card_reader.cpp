@@ -85,7 +85,7 @@ class CardReader {
   static double number(const JsonValue& value) {
     const auto parsed = number_of<double>(value.text);
     if (value.kind != JsonValue::Kind::number || !parsed || !(std::abs(*parsed) <= largest))
-      throw std::runtime_error("a number in its metadata is none, or beyond 3e38");
+      throw std::runtime_error("a number in its metadata is not a number, or beyond 3e38");
     return *parsed;
   }
   template <class Integer>
@@ -157,7 +157,7 @@ class CardReader {
 
   std::uint32_t features(const JsonValue& input) const {
     const std::uint32_t count = whole(json_member(input, "features"), most_features);
-    if (count == 0) throw std::runtime_error("its metadata speak of samples without features");
+    if (count == 0) throw std::runtime_error("its metadata describe samples without features");
     return count;
   }
 
@@ -173,13 +173,14 @@ class CardReader {
     for (const JsonValue& byte : list(input, "vocabulary", 256))
       data.vocabulary.push_back(static_cast<std::uint8_t>(whole<std::uint32_t>(byte, 255)));
     if (data.context == 0 || data.vocabulary.empty())
-      throw std::runtime_error("its metadata speak of a text without characters");
+      throw std::runtime_error("its metadata describe a text without characters");
     data.classes = static_cast<std::uint32_t>(data.vocabulary.size());
   }
 
   static void read_pictures(const JsonValue& input, Dataset& data) {
     const std::vector<JsonValue>& shape = list(input, "shape", 3);
-    if (shape.size() != 3) throw std::runtime_error("the shape of its pictures is not three sides");
+    if (shape.size() != 3)
+      throw std::runtime_error("the shape of its pictures is not three numbers");
     data.image = {.channels = whole<std::uint32_t>(shape[0], 3),
                   .height = whole(shape[1], longest_side),
                   .width = whole(shape[2], longest_side)};

@@ -48,7 +48,7 @@ std::shared_ptr<const Dataset> text_windows(const ModelCard& card, const std::st
   const std::string text = file_bytes(path);
   if (text.size() <= like.context)
     throw std::runtime_error(
-        fmt::format("{}: {} bytes, and the model looks back on {}: take a longer text", path,
+        fmt::format("{}: {} bytes, and the model needs a context of {}: take a longer text", path,
                     text.size(), like.context));
   std::array<int, 256> places{};
   places.fill(-1);
@@ -78,8 +78,9 @@ std::string sides(const ImageShape& shape) {
 
 void require_shape(const std::string& path, const ImageShape& is, const ImageShape& wanted) {
   if (is == wanted) return;
-  throw std::runtime_error(fmt::format("{}: {} pixels, and the model sees {}; resize or convert it",
-                                       path, sides(is), sides(wanted)));
+  throw std::runtime_error(
+      fmt::format("{}: {} pixels, and the model needs {}; resize or convert it", path, sides(is),
+                  sides(wanted)));
 }
 
 bool has_idx(const std::string& dir) {
@@ -202,7 +203,7 @@ std::vector<PictureFile> find_labelled_pictures(const ModelCard& card, const std
     const auto at = std::ranges::find(known, name);
     if (at == known.end())
       throw std::runtime_error(dir + ": the model knows no class " + shown(name) +
-                               "; its folders must be called as the model's classes");
+                               "; its folders need the names of the model's classes");
     labels.push_back(static_cast<std::uint8_t>(at - known.begin()));
   }
   std::vector<PictureFile> files;

@@ -91,7 +91,8 @@ SavedModel load_model(const std::string& path) {
                              "environment: simulate a fleet that begins "
                              "with it, `model: { start: FILE }`, for one round");
   if (!like)
-    throw std::runtime_error(path + ": the vector of a quadratic, which has no samples to look at");
+    throw std::runtime_error(path +
+                             ": the vector of a quadratic, which has no samples to evaluate on");
   std::vector<Parameter> parameters, moments;
   try {
     parameters = model_parameters(model.card.model, *like);

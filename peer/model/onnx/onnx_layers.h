@@ -27,7 +27,8 @@ class OnnxGraph {
                     const std::vector<std::string>& inputs,
                     const std::vector<Attribute>& attributes = {});
 
-  /// Constants, row-major. `shape` has as many elements as there are values; empty for a scalar.
+  /// Constants, row-major. A tensor of `shape` has as many elements as there are values; an empty
+  /// `shape` is a scalar.
   std::string floats(const std::string& name, const Integers& shape, std::span<const float> values);
   std::string doubles(const std::string& name, const std::vector<double>& values);
   std::string integers(const std::string& name, const Integers& values);

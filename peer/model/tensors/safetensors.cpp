@@ -125,7 +125,7 @@ class SafeTensors : public TensorFile {
     if (header.kind != JsonValue::Kind::object) fail("has a header that is no object");
     std::set<std::string> seen;
     for (const auto& [name, value] : header.members) {
-      if (!seen.insert(name).second) fail_at(name, "stands there twice; save it again");
+      if (!seen.insert(name).second) fail_at(name, "is there twice; save it again");
       if (name == about) {
         read_metadata(value);
         continue;

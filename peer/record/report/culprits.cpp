@@ -37,7 +37,8 @@ class Blame {
       for (const auto& [whom, share] : own.late)
         if (share > 0 && shares_.contains(whom)) waits[{who, whom}] += share;
     }
-    // A chain of waits may be as long as the graph is wide; waits of equals form circles.
+    // A chain of waits can be as long as the longest path in the graph, and equal peers wait for
+    // each other in circles: so the steps are limited.
     constexpr int longest_chain = 64;
     constexpr double hardly_any = 1e-3;
     for (int step = 0; step < longest_chain && total(waits) > hardly_any; ++step)

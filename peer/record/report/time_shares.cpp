@@ -111,8 +111,8 @@ class Charge {
   double usual_ = 0;
 };
 
-/// A peer that is often stopped for moments would have kept waiting in these for messages on their
-/// way. Its wait then takes the same fraction of the whole time as of the time awake, up to the
+/// A peer that is often stopped for moments would have waited for messages in these moments too.
+/// Extends its wait to the same fraction of the whole time as of the time awake, but at most to the
 /// wait at the other end of the link. Only the rest of its standstill delays other peers.
 void wait_while_stopped(PeerId peer, double stood, const Shares& seen, WaitShares& own) {
   constexpr double least_awake = 0.05;

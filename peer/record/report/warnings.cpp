@@ -74,12 +74,11 @@ std::string ahead_text(const std::map<PeerId, RunAhead>& ahead) {
   for (const auto& [peer, run] : ahead)
     peers.push_back(fmt::format("peer {} ({} rounds from round {} on; usual: {} a round)", peer,
                                 run.rounds, run.first, seconds_text(in_seconds(run.usual))));
-  return wrapped(
-      fmt::format(
-          "ran ahead  alone, more than twice as fast as in company: {}. Their models followed "
-          "their own data meanwhile",
-          named(peers)),
-      indent);
+  return wrapped(fmt::format("ran ahead  without neighbours, more than twice as fast as with them: "
+                             "{}. Their models followed "
+                             "their own data meanwhile",
+                             named(peers)),
+                 indent);
 }
 
 std::string silent_text(const std::vector<QuietEdge>& quiet) {

@@ -68,7 +68,8 @@ bool distinct(const std::vector<RunGroup>& groups, const std::vector<std::string
   return true;
 }
 
-/// Lists and maps distinguish worst: a page truncates them before they differ.
+/// Returns whether a key has a list or a map as value. Such keys are the worst labels, because a
+/// page truncates them before they differ.
 bool is_list(const std::vector<RunGroup>& groups, const std::string& key) {
   return std::ranges::any_of(groups, [&](const RunGroup& group) {
     const std::string value = text_of(group.keys, key);

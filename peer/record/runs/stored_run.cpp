@@ -109,9 +109,10 @@ MetricsRow read_evaluation(const JsonValue& line, const char* round) {
 void check_order(const MetricsRow& before, const MetricsRow& e) {
   const bool by_time = before.tick > 0;  // many evaluations may fall into one round
   if (e.round < before.round || (e.round == before.round && !by_time))
-    throw std::runtime_error("the rounds go back: was the run resumed? Its clock is not one");
+    throw std::runtime_error("the rounds go back: was the run resumed? It has more than one clock");
   if (e.seconds < before.seconds || *e.sent_bytes < *before.sent_bytes)
-    throw std::runtime_error("seconds or bytes go back: was the run resumed? Its clock is not one");
+    throw std::runtime_error(
+        "seconds or bytes go back: was the run resumed? It has more than one clock");
 }
 
 void read_metrics(const std::string& path, StoredRun& run) {

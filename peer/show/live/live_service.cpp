@@ -145,7 +145,7 @@ http::Answer LiveRoutes::order(const http::Request& request) {
     number = orders_.give(Order::Kind::checkpoint);
   } else if (request.path == "/record") {
     const std::uint64_t rounds = rounds_in(request.query);
-    if (rounds == 0) return http::refusal(400, "rounds=N, from 1 to 100000, are to be recorded");
+    if (rounds == 0) return http::refusal(400, "rounds=N must be from 1 to 100000");
     number = orders_.give(Order::Kind::record, rounds);
   } else {
     return http::refusal(405, methods);

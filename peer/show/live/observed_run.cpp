@@ -29,7 +29,7 @@ Enum parse_word(const std::array<std::string_view, n>& words,
                 const JsonValue& json,
                 const std::string& key) {
   const auto found = std::ranges::find(words, json_text(json, key));
-  if (found == words.end()) throw std::runtime_error("`" + key + "` is a word that is not known");
+  if (found == words.end()) throw std::runtime_error("`" + key + "` has an unknown value");
   return static_cast<Enum>(found - words.begin());
 }
 

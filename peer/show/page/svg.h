@@ -36,7 +36,8 @@ std::string squeezed(const std::string& text, std::size_t most);
 /// An image that scales with the page; `label` is the text for screen readers.
 std::string image(double width, double height, std::string_view label, std::string_view content);
 
-/// "s3": the style of the k-th of several things. Styles differ by colour, then by dashes.
+/// Returns the style class of the k-th of several things: "s3". Styles differ by colour, then by
+/// dashes.
 std::string series(std::size_t k);
 constexpr std::size_t n_series = 24;  ///< then they repeat
 

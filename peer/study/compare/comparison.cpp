@@ -42,14 +42,14 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
     if (!same(first, run))
       throw std::invalid_argument(
           fmt::format("{} learns {}, and {} learns {}: costs of different problems are not "
-                      "compared\nhelp:  name the runs of one problem",
+                      "compared\nhelp:  name only runs of the same problem",
                       first.shown, problem_text(first), run.shown, problem_text(run)));
     for (const auto& [key, value] : run.keys) {
       const auto other = first.keys.find(key);
       if (other == first.keys.end() || other->second == value || !is_of_the_problem(key)) continue;
       throw std::invalid_argument(
           fmt::format("{} has {}: {}, and {} has {}: costs of different problems are not compared"
-                      "\nhelp:  name the runs of one problem",
+                      "\nhelp:  name only runs of the same problem",
                       first.shown, key, other->second, run.shown, value));
     }
   }
@@ -78,9 +78,9 @@ void require_reached(const std::vector<StoredRun>& runs, const CompareTarget& ta
     throw std::invalid_argument(fmt::format(
         "no run has that figure: {}\nhelp:  these runs have a {}: --target {}=VALUE",
         to_string(target), all_act(runs) ? "return" : "loss", all_act(runs) ? "return" : "loss"));
-  throw std::invalid_argument(
-      fmt::format("no run reaches {}; the best is {:.6g} of {}\nhelp:  name a target between",
-                  to_string(target), target.as_return ? -value : value, best->shown));
+  throw std::invalid_argument(fmt::format(
+      "no run reaches {}; the best is {:.6g} of {}\nhelp:  name a target that a run reached",
+      to_string(target), target.as_return ? -value : value, best->shown));
 }
 
 bool anybody_reaches(const std::vector<StoredRun>& runs, const CompareTarget& target) {

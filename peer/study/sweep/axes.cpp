@@ -96,7 +96,7 @@ class AxesReader {
       if (full(axis, item.place)) return;
       const std::string text = flow_text(item);
       if (std::ranges::count(axis.values, text, &SweepValue::label) > 0)
-        source_.error(item, fmt::format("`{}` stands twice in this list", text));
+        source_.error(item, fmt::format("`{}` is listed twice", text));
       if (!is_label(text) && item.kind == Value::Kind::scalar)
         source_.error(item, "this value is too long, or not printable, to name a column");
       if (item.kind != Value::Kind::scalar)
@@ -165,7 +165,7 @@ void check_sweep_key(Source& source, const std::string& key, const Place& place)
                  "write a path of keys, such as `train.optimizer.lr`");
   else if (is_reserved(key))
     source.error(place, width,
-                 fmt::format("`{}` cannot be varied or tuned: the sweep gives it", key),
+                 fmt::format("`{}` cannot be varied or tuned: the sweep sets it", key),
                  key == "seed" ? "write `seeds: 6`, or a list of seeds" : "");
 }
 

@@ -166,7 +166,7 @@ class SimulatedTrial {
     try {
       rung = read_rung(fleet_, job_.goes_on_from);
     } catch (const std::runtime_error& gone) {
-      why = fmt::format("the rung before cannot be continued: {}", gone.what());
+      why = fmt::format("the previous rung cannot be continued: {}", gone.what());
       return false;
     }
     end.from_round = rung.round;

@@ -82,7 +82,7 @@ class SweepFileReader : Readers {
     const Value* parallel = top.take("parallel");
     set(parallel, file_.parallel, count(1, 1024));
     if (parallel != nullptr && file_.simulated)
-      source_.error(*parallel, "`parallel` is for `in: run`",
+      source_.error(*parallel, "`parallel` needs `in: run`",
                     "simulated trials run on all cores; --workers takes fewer");
   }
 
@@ -104,7 +104,7 @@ class SweepFileReader : Readers {
       const auto seed = read_count(source_, item, 0, std::numeric_limits<std::uint64_t>::max());
       if (!seed) continue;
       if (std::ranges::count(file_.seeds, *seed) > 0)
-        source_.error(item, fmt::format("seed {} stands twice in this list", *seed));
+        source_.error(item, fmt::format("seed {} is listed twice", *seed));
       file_.seeds.push_back(*seed);
     }
     file_.seed_count = file_.seeds.size();
@@ -331,7 +331,7 @@ const std::vector<KeyRow>& sweep_file_keys() {
       {"sweep.picture.model", "true, false", "false",
        "Draws the prediction as well.", "picture: { x: peers, model: true }"},
       {"sweep.keep", "figures, model", "figures",
-       "What stays of each trial besides its figures.", "keep: model"},
+       "Part of each trial that is kept besides its figures.", "keep: model"},
       {"sweep.output", "a map", "", "Place of the sweep's files.", "output: { dir: runs/tuned }"},
       {"sweep.output.dir", "a path", "runs/{name}",
        "Folder of the sweep; {name} is its name.", "output: { dir: runs/tuned }"},

@@ -60,7 +60,7 @@ class Planner {
     if (!cells)
       source_.error(Place{1, 1, ""}, 1, fmt::format("more than {} cells", most_sweep_cells));
     else if (cells->empty())
-      source_.error(Place{1, 1, ""}, 1, "no cell is left: `skip` takes all");
+      source_.error(Place{1, 1, ""}, 1, "no cell is left: `skip` leaves out all cells");
     stop_on_errors();
     plan_.cells = std::move(*cells);
     choose_seeds();
@@ -286,7 +286,7 @@ Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
         fleet.evaluate_every > 0 || fleet.evaluate_every_epochs || fleet.evaluate_period > Time{0};
     if (file_.target && !looks)
       say({.where = "",
-           .message = "a target needs evaluations on the way",
+           .message = "a target needs evaluations during the run",
            .source = "",
            .help = "add `evaluate: { every: 25 rounds }` to the base file"},
           cell, sets);
@@ -298,7 +298,7 @@ Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
           cell, sets);
     if (file_.tune && file_.tune->in_rungs() && !fleet.stop.rounds && !fleet.stop.epochs)
       say({.where = "",
-           .message = file_.tune->by + " needs to know how long a training is",
+           .message = file_.tune->by + " needs to know the length of a training",
            .source = "",
            .help = "give `stop.rounds` or `stop.epochs` in the base file"},
           cell, sets);

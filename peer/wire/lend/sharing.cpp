@@ -61,7 +61,7 @@ Verdict Borrower::borrow(const Loan& loan, std::uint64_t most_bytes, Payload& ou
 Verdict Borrower::judge_place(const Loan& loan) const {
   const RegionShape& shape = theirs_.shape;
   if (loan.block >= shape.blocks)
-    return fmt::format("a loan of block {} of {}", loan.block, shape.blocks);
+    return fmt::format("a loan of block {}, of only {} blocks", loan.block, shape.blocks);
   if (loan.bytes == 0 || loan.offset % 64 != 0 || loan.offset < shape.blocks_begin() ||
       loan.offset > shape.size() || loan.bytes > shape.size() - loan.offset)
     return fmt::format("a loan of {} bytes at {}, outside of the blocks", loan.bytes, loan.offset);
@@ -71,8 +71,8 @@ Verdict Borrower::judge_place(const Loan& loan) const {
 Verdict Borrower::judge_use(const Loan& loan) const {
   const std::uint64_t there = theirs_.generation(loan.block).load(std::memory_order_acquire);
   if (loan.generation == 0 || there != loan.generation)
-    return fmt::format("a loan of use {} of block {}, which holds use {}", loan.generation,
-                       loan.block, there);
+    return fmt::format("a loan of block {} in its use number {}, and the block is in use number {}",
+                       loan.block, loan.generation, there);
   return "";
 }
 

@@ -190,7 +190,7 @@ std::string to_string(const TlsIdentity& identity) {
 RunToken::RunToken() {
   std::array<unsigned char, 16> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw std::runtime_error("no random numbers are to be had");
+    throw std::runtime_error("the system gives no random numbers");
   text_.reserve(2 * bytes.size());
   for (const unsigned char byte : bytes) {
     text_ += "0123456789abcdef"[byte >> 4U];

@@ -235,8 +235,8 @@ std::vector<std::string> write_key_files(const std::string& folder,
     paths.push_back((fs::path(folder) / key_file_name(i)).string());
     if (fs::exists(fs::symlink_status(paths.back())))
       fail(paths.back(),
-           "is there already, and keys are never written over: who still holds the old ones would "
-           "be shut out\nhelp:  move the folder away, or give another one with -o");
+           "exists already, and keys are never overwritten: peers with the old keys would be "
+           "locked out\nhelp:  move the folder away, or give another one with -o");
   }
   if (!folder.empty() && !fs::exists(folder)) {
     const fs::path parent = fs::path(folder).parent_path();

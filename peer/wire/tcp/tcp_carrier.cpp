@@ -371,11 +371,10 @@ std::optional<TcpConnection::Protection> TcpWorldImpl::protection_of(
   if (plain) return Protection{};
   if (!options_.keys) return {};
   const auto fits = [dialled](PeerId id) {
-    return id == dialled ? ""
-                         : fmt::format(
-                               "its certificate is that of peer {}, and peer {} was to be "
-                               "there",
-                               id, dialled);
+    return id == dialled
+               ? ""
+               : fmt::format("its certificate is that of peer {}, and peer {} was expected", id,
+                             dialled);
   };
   return Protection{.tls =
                         std::make_unique<TlsSession>(options_.keys, TlsSession::Role::dials, fits)};

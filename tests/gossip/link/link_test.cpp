@@ -81,7 +81,7 @@ TEST_F(OneLink, SilenceIsNoticedAndEndsTheLink) {
   const ConnectionId c = meet();
   pass(milliseconds(4900));
   EXPECT_TRUE(user.told.empty());
-  EXPECT_NE(log.find("nothing heard for 2"), std::string::npos) << log;
+  EXPECT_NE(log.find("no message for 2"), std::string::npos) << log;
   pass(milliseconds(200));
   EXPECT_TRUE(closed(c));
   EXPECT_EQ(user.told, (std::vector<std::string>{"away 1"}));

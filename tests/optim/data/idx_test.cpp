@@ -148,7 +148,7 @@ TEST_F(Idx, TrailingBytesAreRefused) {
   EXPECT_TRUE(error_has("has 47 bytes, its header promises 46")) << error();
   fs::remove(train_images());
   write(train_images() += ".gz", zipped(dir_ / "scratch", longer));
-  EXPECT_TRUE(error_has("goes on after the 30 bytes")) << error();
+  EXPECT_TRUE(error_has("continues after the 30 bytes")) << error();
 }
 
 /// A flipped bit is refused or was in padding: the data are never wrong.

@@ -214,8 +214,8 @@ TEST(Partition, RefusesWhatCannotBeDoneWithTheNumbers) {
 TEST(Partition, ByClassRefusesWhatLeavesNobodyOrNothing) {
   PartitionSpec spec = spec_of("by-class", 3);
   EXPECT_EQ(refusal(labelled(100), 3, spec),
-            "by-class: 3 peers x 2 classes leave some of 10 to nobody: more peers or more "
-            "classes_per_peer");
+            "by-class: 3 peers x 2 classes leave some of 10 classes without a peer: more peers or "
+            "more classes_per_peer");
   spec.classes_per_peer = 11;
   EXPECT_EQ(refusal(labelled(100), 3, spec), "by-class: 11 classes for each peer of 10");
   spec.classes_per_peer = 5;

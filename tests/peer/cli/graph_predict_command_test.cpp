@@ -53,7 +53,8 @@ TEST_F(GraphCommand, SaysBetweenWhichRatesD2IsStable) {
   EXPECT_NE(a.output().find("stable      at rates between 0.6667 and 2"), std::string::npos)
       << a.output();
   EXPECT_NE(a.err.find("rate 0.1 is not above 0.666667"), std::string::npos) << a.err;
-  EXPECT_NE(a.err.find("no fleet runs this: d2 diverges when lambda_n <= -1/3"), std::string::npos)
+  EXPECT_NE(a.err.find("no fleet can run this: d2 diverges when lambda_n <= -1/3"),
+            std::string::npos)
       << a.err;
   EXPECT_EQ(grapevine(torus + " --weights lazy").err, "");
   const Ended none = grapevine(torus + " --hessian 1,0.1");

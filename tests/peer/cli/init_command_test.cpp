@@ -57,7 +57,7 @@ TEST_F(Init, AFirstLineThatIsDataIsTakenForData) {
   std::vector<std::string> again{"init", path("again.yaml")};
   again.insert(again.end(), flags.begin(), flags.end());
   const std::string said = run(again).output();
-  EXPECT_NE(said.find("no line of names, since `Iris-setosa` stands in its column below, too"),
+  EXPECT_NE(said.find("no line of names, since `Iris-setosa` is also a value in its column"),
             std::string::npos)
       << said;
 }

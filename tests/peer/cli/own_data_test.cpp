@@ -118,7 +118,7 @@ TEST_F(OwnData, AFirstLineThatLooksLikeDataIsTold) {
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.err.find(
                "notice: the first line is taken for the columns' names, and "
-               "`Iris-setosa` stands in its column below, too") != std::string::npos;
+               "`Iris-setosa` is also a value in its column") != std::string::npos;
   };
   EXPECT_TRUE(told(""));
   EXPECT_FALSE(told(", header: true"));
@@ -170,8 +170,7 @@ TEST_F(OwnData, AResumeSaysThatTheDataHaveChanged) {
   write("a.csv", table(0, 90));
   std::ofstream(file, std::ios::app) << "topology: complete\n";
   const Ended other = run({"run", "--resume", path("run")});
-  EXPECT_NE(other.err.find("fleet.yaml is not any more what it was"), std::string::npos)
-      << other.err;
+  EXPECT_NE(other.err.find("fleet.yaml has changed since"), std::string::npos) << other.err;
 }
 
 TEST_F(OwnData, TheScreenShowsColumnsClassesAndTheSplitIn80Columns) {

@@ -322,7 +322,7 @@ TEST_F(SavedModels, PicturesAreAskedOneByOne) {
   EXPECT_EQ(evaluated({model("run"), path("shapes")}).at("accuracy"), 1);
   std::ofstream(path("wide.pgm"), std::ios::binary) << "P5 5 4 255\n" << std::string(20, 'a');
   EXPECT_NE(refusal({"predict", model("run"), path("wide.pgm")})
-                .find("5 x 4 gray pixels, and the model sees 4 x 4 gray"),
+                .find("5 x 4 gray pixels, and the model needs 4 x 4 gray"),
             std::string::npos);
 }
 

@@ -52,9 +52,9 @@ constexpr Wrong structure[] = {
     {"name: \"a\\0b\"\n", ":5:7", "NUL", ""},
     {"peers\n", "", "", ""},
     {"hosts: { a: { port: 99999 } }\n", ":5:21", "out of range", ""},
-    {"hosts: { a: { ssh: a;reboot } }\n", ":5:20", "`a;reboot` cannot stand in a command", ""},
-    {"hosts: { a: { ssh: -oProxyCommand=x } }\n", ":5:20", "cannot stand in a command", ""},
-    {"hosts: { a: { binary: a b } }\n", ":5:23", "cannot stand in a command", ""},
+    {"hosts: { a: { ssh: a;reboot } }\n", ":5:20", "`a;reboot` cannot be used in a command", ""},
+    {"hosts: { a: { ssh: -oProxyCommand=x } }\n", ":5:20", "cannot be used in a command", ""},
+    {"hosts: { a: { binary: a b } }\n", ":5:23", "cannot be used in a command", ""},
     {"launch: { leash: 1 s }\n", ":5:18", "too short a leash", "at least `5 s`"},
     {"network:\n", "", "", ""}};
 INSTANTIATE_TEST_SUITE_P(Structure, WrongFile, ::testing::ValuesIn(structure));
@@ -67,7 +67,7 @@ constexpr Wrong network[] = {
     {"network: { emulate: 1 }\n", ":5:21", "neither true nor false", "true"},
     {"network: { local: disk }\n", ":5:19", "`disk` is not one of shared, tcp", ""},
     {"network: { emulate: true, local: shared }\n", ":5:34",
-     "shared memory and an emulated network exclude each other", "leave `local` out"},
+     "shared memory and an emulated network exclude each other", "leave out `local`"},
     {"network: { latency: 1 ms, jitter: 2 ms }\n", ":5:35",
      "a jitter of 2 ms around a latency of 1 ms", "must not be the larger"},
     {"robust: { clip: maybe }\n", ":5:17", "`auto`, `none`, or a length", ""},
@@ -94,7 +94,7 @@ constexpr Wrong topology[] = {
      ":5:", "20000 peers have 199990000 edges", ""},
     {"topology: { kind: torus, shape: [3, 3] }\n", ":5:", "torus 3x3 has 9 peers, the fleet has 4",
      ""},
-    {"topology: { kind: base, k: 1, weights: fdla }\n", ":5:40", "`base` has weights of its own",
+    {"topology: { kind: base, k: 1, weights: fdla }\n", ":5:40", "`base` has its own weights",
      "leave `weights` out"},
     {"topology: { kind: base, kk: 1 }\n", ":5:25", "unknown key `kk` in `topology`", "k"},
     {"topology: random-matching:k=2\n", ":5:11", "no parameter `k`", ""},
@@ -124,14 +124,14 @@ INSTANTIATE_TEST_SUITE_P(Topology, WrongFile, ::testing::ValuesIn(topology));
 constexpr Wrong drawn[] = {
     {"version: 1\npeers: 4\nstop: { rounds: 1 }\nmodel: softmax\n"
      "data: { kind: blobs, train: 100000000, features: 50 }\n",
-     ":5:", "samples of 50 numbers are to be drawn, and 500000000 numbers are the most",
+     ":5:", "samples of 50 numbers are too many to draw: at most 500000000 numbers",
      "fewer samples"},
     {"version: 1\npeers: 4\nstop: { rounds: 1 }\nmodel: softmax\n"
      "data: { kind: linear, train: 1000000, features: 1000000 }\n",
-     ":5:", "to be drawn", ""},
+     ":5:", "too many to draw", ""},
     {"version: 1\npeers: 4\nstop: { rounds: 1 }\nmodel: softmax\n"
      "data: { kind: digits, train: 100000000 }\n",
-     ":5:", "to be drawn", ""}};
+     ":5:", "too many to draw", ""}};
 INSTANTIATE_TEST_SUITE_P(Drawn, WrongFile, ::testing::ValuesIn(drawn));
 
 constexpr Wrong training[] = {

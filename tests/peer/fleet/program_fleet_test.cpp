@@ -54,14 +54,14 @@ TEST(ProgramFleet, SaysHowManySamplesThereAre) {
 /// The error shows both lines and which one to remove.
 TEST(ProgramFleet, RefusesWhatTheProgramBrings) {
   const std::vector<std::pair<std::string, std::string>> lines{
-      {"model: mlp", "`model` cannot stand with `program`, which brings its model"},
-      {"model: { kind: mlp }", "`model` cannot stand with"},
-      {"data: digits", "`data` cannot stand with"},
-      {"data: { kind: digits }", "`data.kind` cannot stand with"},
-      {"data: { servers: 1 }", "`data.servers`, which hand out samples, cannot stand with"},
-      {"train: { optimizer: { lr: 1 } }", "`train.optimizer` cannot stand with"},
-      {"train: { class_weights: balanced }", "`train.class_weights` cannot stand with"},
-      {"train: { peer_weights: samples }", "`train.peer_weights` cannot stand with"},
+      {"model: mlp", "`model` cannot be combined with `program`: the program has its own model"},
+      {"model: { kind: mlp }", "`model` cannot be combined with"},
+      {"data: digits", "`data` cannot be combined with"},
+      {"data: { kind: digits }", "`data.kind` cannot be combined with"},
+      {"data: { servers: 1 }", "`data.servers` cannot be combined with"},
+      {"train: { optimizer: { lr: 1 } }", "`train.optimizer` cannot be combined with"},
+      {"train: { class_weights: balanced }", "`train.class_weights` cannot be combined with"},
+      {"train: { peer_weights: samples }", "`train.peer_weights` cannot be combined with"},
       {"attackers: { count: 1, kind: gradient-flip }", "an attack by false gradients"}};
   for (const auto& [line, says] : lines) {
     const std::string text = messages(program + line + "\n");
@@ -79,7 +79,8 @@ TEST(ProgramFleet, KeepsTheOptimizerOfServers) {
     const std::string order = row->order.empty() ? "" : fmt::format(", order: {}", row->order);
     const std::string text = messages(program + "train: { optimizer: { lr: 0.5 } }\nalgorithm: { " +
                                       fmt::format("kind: {}{} }}\n", row->kind, order));
-    const bool refused = text.find("`train.optimizer` cannot stand with") != std::string::npos;
+    const bool refused =
+        text.find("`train.optimizer` cannot be combined with") != std::string::npos;
     EXPECT_EQ(refused, row->servers == nullptr) << row->kind << "\n" << text;
   }
 }

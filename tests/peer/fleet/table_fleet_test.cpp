@@ -174,7 +174,7 @@ TEST_F(TableFleet, DamagedStatisticsAreNamedWithTheirLine) {
   EXPECT_TRUE(has(with("columns: []\n"), "stats.yaml:1:1: statistics begin with `version: 1`"));
   EXPECT_TRUE(
       has(with(columns + "classes: [u]\n"), "stats.yaml:5:10: expected a list of 2 to 256"));
-  EXPECT_TRUE(has(with(columns + "classes: [u, u]\n"), "stats.yaml:5:14: `u` stands there twice"));
+  EXPECT_TRUE(has(with(columns + "classes: [u, u]\n"), "stats.yaml:5:14: `u` is listed twice"));
   EXPECT_TRUE(has(with("version: 1\ncolumns: [{ name: size, mean: many, deviation: 2 }]\n"),
                   "stats.yaml:2:31"));
   EXPECT_TRUE(has(with("version: 1\ncolumns: [{ name: size, mean: 1, deviation: -2 }]\n"),

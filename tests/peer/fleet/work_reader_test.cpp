@@ -64,10 +64,9 @@ TEST(LocalSteps, BadInputIsRefusedWithItsPlace) {
   const auto expect = [](const std::string& said, const std::string& part) {
     EXPECT_NE(said.find(part), std::string::npos) << said << "\nwithout: " << part;
   };
-  expect(
-      problem("{ kind: auto, mean: 1 }"),
-      ":5:23 local steps of 1 on average leave the slowest peer without one write `local_steps: { "
-      "kind: auto, mean: 4 }`");
+  expect(problem("{ kind: auto, mean: 1 }"),
+         ":5:23 with `mean: 1` the slowest peer would take no local step write `local_steps: { "
+         "kind: auto, mean: 4 }`");
   expect(problem("atuo"), ":5:23 `atuo`");
   expect(problem("0"), ":5:23");
   expect(problem("{ kind: atuo }"), "`atuo`");
@@ -75,9 +74,10 @@ TEST(LocalSteps, BadInputIsRefusedWithItsPlace) {
   expect(problem("{ kind: auto, mean: 0 }"), ":5:43");
   expect(problem("[1, 2]"), ":5:23");
   expect(problem("auto", "peers: [{ speed: 1e6 }, { speed: 1e-6 }]\n"),
-         ":5:23 for each step of the slowest peer there would be more than 1000000 on average");
+         ":5:23 the peers would take more than 1000000 steps on average for each step of the "
+         "slowest peer");
   expect(problem("{ kind: auto, mean: 1000000 }", "peers: [{ speed: 1000 }, { count: 999 }]\n"),
-         ":5:23 the fastest peer would get 5e+08 local steps, and may have 1e+08");
+         ":5:23 the fastest peer would get 5e+08 local steps, and the maximum is 1e+08");
   expect(first_problem([] {
            read(head + "peers: [{ speed: 1000 }, { count: 999 }]\n" +
                 "train: { batch: { kind: auto, mean: 1000000 } }\n");

@@ -123,7 +123,8 @@ TEST_F(Collect, GathersFoldersAndNamesWhoIsMissing) {
   const Ended alias =
       run({"collect", path("machine1"), path("machine0"), path("machine2"), "-o", path("alias")});
   EXPECT_EQ(alias.code, 5) << alias.err;
-  EXPECT_NE(alias.err.find("peers/0000: the folder of peer 0 is called 000"), std::string::npos)
+  EXPECT_NE(alias.err.find("peers/0000: the folder of peer 0 must be called 000"),
+            std::string::npos)
       << alias.err;
 }
 

@@ -24,8 +24,8 @@ TEST(Ledger, AFileOfAnotherNameIsNamed) {
   for (const char* name : {"ledger-.txt", "ledger-xyz.txt", "ledger-12345678901234567.txt"}) {
     const ScratchFolder folder;
     write(folder, name, "");
-    EXPECT_EQ(error_of(folder), std::string("peers/000/") + name +
-                                    ": its name is not that of a ledger; take it away");
+    EXPECT_EQ(error_of(folder),
+              std::string("peers/000/") + name + ": its name is not that of a ledger; remove it");
   }
 }
 

@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Progress = std::function<void(const std::string&)>;
 
-constexpr PeerId most_peers = 64;  ///< maximum peers measured
+constexpr PeerId most_peers = 64;  ///< most peers measured
 constexpr double point_flops = 6e10;
 constexpr std::array<double, 4> looked_at{1.0 / 64, 1.0 / 16, 1.0 / 4, 1.0};  ///< parts of horizon
 constexpr double backward_flops = 1e12;  ///< work for the backward pass
@@ -271,22 +271,21 @@ std::string not_calibrated(const Assembly& fleet) {
   const OptimizerSpec& o = fleet.fleet.optimizer;
   const bool sums = fleet.algorithm->kind == "all-reduce" && fleet.traffic().plain() &&
                     fleet.fleet.data_servers == 0;
-  if (fleet.fleet.parallel) return "the theory is that of peers with whole models, not of chains";
+  if (fleet.fleet.parallel) return "the theory covers peers with whole models, not chains";
   if (fleet.fleet.agent)
     return "an agent's loss changes with what it has seen: `simulate` measures its rounds";
   if (!fleet.is_plain_d_psgd() && !sums)
-    return fmt::format("the theory is that of d-psgd and all-reduce, not of {}",
-                       fleet.algorithm->kind);
-  if (fleet.schedule) return "the theory is that of one W, not of a graph that changes";
+    return fmt::format("the theory covers d-psgd and all-reduce, not {}", fleet.algorithm->kind);
+  if (fleet.schedule) return "the theory covers one fixed W, not a graph that changes";
   if (o.kind != "sgd")
     return fmt::format(
-        "the theory is that of SGD: {} divides each coordinate's step by what it "
+        "the theory covers SGD: {} divides each coordinate's step by what it "
         "has seen of its gradients",
         o.kind);
-  if (o.weight_decay != 0) return "weight decay is a loss of its own, which is not measured";
-  if (o.clip_norm > 0) return "the theory is that of gradients as they are, and `clip_norm` is set";
+  if (o.weight_decay != 0) return "weight decay adds a loss of its own, which is not measured";
+  if (o.clip_norm > 0) return "the theory covers unchanged gradients, and `clip_norm` is set";
   if (!(o.lr > 0)) return "the rate is 0";
-  if (fleet.fleet.local_steps != 1) return "the theory is that of one local step per round";
+  if (fleet.fleet.local_steps != 1) return "the theory covers one local step per round";
   if (fleet.rounds == std::numeric_limits<Round>::max())
     return "the end is not known: give stop.rounds or stop.epochs";
   return "";

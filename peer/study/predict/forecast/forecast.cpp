@@ -25,7 +25,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t usual_degree = 16;  ///< default limit for the degree of alternatives
 constexpr std::size_t n_alternatives = 5;
-constexpr PeerId seconds_limit = 1024;  ///< maximum peers for which rounds are timed
+constexpr PeerId seconds_limit = 1024;  ///< most peers for which rounds are timed
 constexpr std::uint64_t most_rounds = 1'000'000;
 
 std::optional<double> known(const Estimate& e) {
@@ -134,8 +134,8 @@ std::optional<Forecast> first_there(const FleetForecast& f) {
   return *first;
 }
 
-constexpr PeerId search_limit = 4096;  ///< maximum peers for which other graphs are searched
-constexpr PeerId sample_limit = 128;   ///< maximum peers for schedules that are sampled
+constexpr PeerId search_limit = 4096;  ///< most peers for which other graphs are searched
+constexpr PeerId sample_limit = 128;   ///< most peers for schedules that are sampled
 constexpr std::size_t n_graphs = 10;
 constexpr double own_work = 3e9, other_work = 3e8;  ///< multiplications
 

@@ -41,9 +41,9 @@ std::vector<double> weights_of(const Neighborhood& row) {
 }
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr PeerId dense_limit = 512;     ///< maximum peers for which all eigenvalues are computed
-constexpr PeerId modes_limit = 20'000;  ///< maximum peers for which modes are estimated
-constexpr PeerId sequence_limit = 256;  ///< maximum peers whose sequence is followed
+constexpr PeerId dense_limit = 512;     ///< most peers for which all eigenvalues are computed
+constexpr PeerId modes_limit = 20'000;  ///< most peers for which modes are estimated
+constexpr PeerId sequence_limit = 256;  ///< most peers whose sequence is followed
 constexpr std::uint64_t most_rounds = 1'000'000;
 
 std::optional<Modes> cheap_modes(const MixingMatrix& w,
@@ -267,9 +267,7 @@ std::string refusal_of_order(const std::string& order, const MixingMatrix& w) {
   if (row == nullptr) return "";
   if (row->kind != "d-psgd" && w.directed())
     return fmt::format(
-        "{} moves what both ends of an edge have sent each other, and this topology "
-        "is directed",
-        row->kind);
+        "{} needs edges that carry messages both ways, and this topology is directed", row->kind);
   return objection_to(*row, Setup{.peers = w.size()}, &w);
 }
 

@@ -87,13 +87,14 @@ void check(const Assembly& fleet) {
         "--place: only d-psgd on a graph that stays has places to choose; this fleet has none");
   if (fleet.fleet.weights.starts_with("file:") || !fleet.topology.edge_weights.empty())
     throw std::invalid_argument(
-        "--place: the weights come from a file, which fixes who stands where; leave them out");
+        "--place: the weights come from a file, which fixes the place of each peer; leave them "
+        "out");
 }
 
 using Sets = std::vector<std::string>;
 
 constexpr PeerId most_leaves = 3;
-constexpr PeerId most_placed = 64;  ///< maximum peers for which graphs with leaves are tried
+constexpr PeerId most_placed = 64;  ///< most peers for which graphs with leaves are tried
 constexpr const char* local_steps = "train.local_steps=8";
 
 class Search {

@@ -279,13 +279,13 @@ std::string bottleneck_of(const StrategyCosts& costs,
   if (computes) return d.stages == 1 ? "the gradient" : "the slowest stage";
   if (!d.copies.empty())
     return d.stages == 1 ? "averaging between copies"
-                         : "the way from stage to stage, or averaging between copies";
+                         : "the transfer from stage to stage, or averaging between copies";
   const bool waits = in_rounds.seconds_per_round > 1.5 * costs.chain_seconds(d);
   if (d.tensor > 1 && (waits || d.stages == 1))
-    return d.chains() == 1 ? "what members exchange"
-                           : "what members exchange, or averaging between the chains";
+    return d.chains() == 1 ? "the exchange between members"
+                           : "the exchange between members, or averaging between the chains";
   if (d.stages == 1) return "averaging";
-  return waits ? "averaging between the chains" : "the way from stage to stage";
+  return waits ? "averaging between the chains" : "the transfer from stage to stage";
 }
 
 void add_found(ParallelAdvice& advice, const ParallelProposal& found) {

@@ -121,8 +121,8 @@ TEST_F(Csv, AFileMayHaveNoLineOfNames) {
   EXPECT_NE(error(spec).find("write `target: NAME`"), std::string::npos);
   EXPECT_EQ(table_warnings(plain_spec(spec.file, "setosa")),
             (std::vector<std::string>{
-                "the first line is taken for the columns' names, and `setosa` stands in its column "
-                "below, too; write `header: false` if it is data, or else `header: true`"}));
+                "the first line is taken for the columns' names, and `setosa` is also a value in "
+                "its column; write `header: false` if it is data, or else `header: true`"}));
   spec.header = false;
   const TrainTest read = read_table(spec, Rng(1));
   EXPECT_EQ(read.train->floats, (std::vector<float>{5.1F, 3.5F, 4.9F, 3, 7, 3.2F}));

@@ -237,7 +237,7 @@ TEST_F(AScout, SaysAgainAndAgainWhatItWaitsFor) {
 
 TEST_F(AScout, RefusesNonsense) {
   for (const auto& [says, why] : std::vector<std::pair<std::string, std::string>>{
-           {"introduce(values=range(6))", "announced 7 parameters, and handed over 6"},
+           {"introduce(values=range(6))", "announced 7 parameters, but sent 6"},
            {"introduce(tensors=[])", "it has 0 tensors"},
            {"introduce(tensors=tensors * 2)", "two tensors are called fc.weight"},
            {"say(schema='grapevine.program/1')", "is wrong"},

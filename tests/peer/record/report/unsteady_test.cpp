@@ -31,8 +31,8 @@ TEST(Unsteady, IsNamedWithItsRoundsAndWhatIsUsual) {
   EXPECT_FALSE(record.sound());
   EXPECT_EQ(
       on_one_line(unsteady_text(record)),
-      "ran ahead  alone, more than twice as fast as in company: peer 1 (714646 rounds from "
-      "round 240 on; usual: 15 ms a round). Their models followed their own data meanwhile "
+      "ran ahead  without neighbours, more than twice as fast as with them: peer 1 (714646 rounds "
+      "from round 240 on; usual: 15 ms a round). Their models followed their own data meanwhile "
       "silent     nothing flowed any more between peers that were both there: 1-2 (300 rounds "
       "since round 40; usual: a flow in each)");
   Json line;

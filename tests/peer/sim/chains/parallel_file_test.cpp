@@ -55,7 +55,7 @@ TEST(ParallelFile, RemediesAreThoseThatHelp) {
 
 TEST(ParallelFile, SaysWhatCannotBeDivided) {
   expect_problem(problem_of("{ microbatches: 2 }"), "missing key `stages`");
-  expect_problem(problem_of("{ stages: 3 }"), "4 peers are no chains of 3");
+  expect_problem(problem_of("{ stages: 3 }"), "4 peers cannot be divided into chains of 3");
   expect_problem(problem_of("{ stages: 3 }"), "take `peers: 6`, or 2 stages");
   expect_problem(problem_of("{ stages: 2, microbatches: 3 }"), "a batch of 8 is no 3 microbatches");
   expect_problem(problem_of("{ stages: 2, microbatches: 3 }"), "`microbatches: 2`");
@@ -79,7 +79,7 @@ TEST(ParallelFile, SaysWhatDoesNotGoWithItsSchedule) {
   expect_problem(of("schedule: pipedrem"), "did you mean `pipedream`?");
   expect_problem(of("schedule: pipedream, microbatches: 2"), "whole minibatches follow each other");
   expect_problem(of("schedule: pipedream, ahead: 1"), "`ahead` counts microbatches");
-  expect_problem(of("vertical_sync: true"), "under `schedule: flush` a stage has them of one");
+  expect_problem(of("vertical_sync: true"), "under `schedule: flush` a stage has only one");
   ChainFleet steps;
   steps.chains = 4;
   steps.stages = 0;
@@ -105,14 +105,14 @@ TEST(ParallelFile, SaysWhichCopiesItCannotHave) {
   EXPECT_EQ(of("microbatches: 4, copies: [3, 1]"), "");
   EXPECT_EQ(of("microbatches: 2, copies: [2, 2], recompute: true, ahead: all"), "");
   expect_problem(of("microbatches: 4, copies: [4]"),
-                 "`copies` says of 1 stage how many peers each is, and there are 2");
+                 "`copies` has numbers for 1 stage, and there are 2");
   expect_problem(of("microbatches: 4, copies: 3"),
-                 "`copies` says of 0 stages how many peers each is, and there are 2");
+                 "`copies` has numbers for 0 stages, and there are 2");
   expect_problem(of("microbatches: 4, copies: [2, 1, 1]"), "and there are 2");
   expect_problem(of("microbatches: 4, copies: [3, 2]"),
-                 "`copies` makes 5 peers of one chain, and the fleet has 4");
+                 "with `copies` one chain has 5 peers, and the fleet has 4");
   expect_problem(of("microbatches: 4, copies: [3, 2]"), "take `peers: 5`");
-  expect_problem(of("microbatches: 4, copies: [1, 1]"), "`copies` makes 2 peers");
+  expect_problem(of("microbatches: 4, copies: [1, 1]"), "with `copies` one chain has 2 peers");
   expect_problem(of("microbatches: 4, copies: [4, 0]"), "out of range: 1 to");
   expect_problem(of("microbatches: 4, copies: [1000000, 1000000]"), "1000000 copies of a stage");
   expect_problem(of("microbatches: 2, copies: [3, 1]"),
@@ -149,7 +149,7 @@ TEST(ParallelFile, SaysWhichLayersMembersCannotDivide) {
   expect_problem(of("stages: [fc1, fc3], tensor: 2", "[8, 4]"),
                  "the stage that begins with `fc3` has no linear layer that members can divide");
   expect_problem(of("stages: 2, tensor: 4", "[8, 4]"),
-                 "4 peers are no chains of 2 stages with 4 members each");
+                 "4 peers cannot be divided into chains of 2 stages with 4 members each");
   expect_problem(of("stages: 2, tensor: 4", "[8, 4]"), "take `peers: 8`, or fewer members");
   expect_problem(of("stages: 1, tensor: 0", "[8, 4]"), "out of range: 1 to");
   expect_problem(of("stages: 2, tensor: 2, schedule: pipedream", "[8, 4]"),
@@ -196,7 +196,7 @@ TEST(ParallelFile, SaysWhichMethodsAndWorkCannotBeDivided) {
       {"batch: 8", "batch: auto", "write a number"},
       {"local_steps: 1", "local_steps: auto", "write a number"},
       {"peers: 4", "peers: [{ batch: 4 }, { count: 3 }]", "one chain"},
-      {"peers: 4", "peers: [{ count: 4, device: cuda }]", "computes on the CPU"},
+      {"peers: 4", "peers: [{ count: 4, device: cuda }]", "computes only on the CPU"},
       {"data: { kind: blobs, features: 5, classes: 3, train: 200, test: 40 }\nmodel: { kind: mlp, "
        "hidden: [7, 6, 9, 4] }",
        "data: { kind: sparse, features: 30, nonzeros: 5, train: 200, test: 40 }\nmodel: logistic",

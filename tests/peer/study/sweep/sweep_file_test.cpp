@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "missing key `x`"},
         BadSweep{"PictureOfNoMeasure", "vary: { peers: [2, 4] }\npicture: { x: peers, y: tim }\n",
                  2, "did you mean `time`?"},
-        BadSweep{"ParallelSimulation", "parallel: 3\n", 1, "`parallel` is for `in: run`"}),
+        BadSweep{"ParallelSimulation", "parallel: 3\n", 1, "`parallel` needs `in: run`"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST_F(SweepFileTest, AllProblemsAreSaidAtOnce) {
@@ -163,7 +163,7 @@ TEST_F(SweepFileTest, AMissingBaseIsNamed) {
 
 TEST_F(SweepFileTest, ATargetNeedsEvaluations) {
   write("base.yaml", std::string(base).substr(0, std::string(base).find("evaluate")));
-  EXPECT_TRUE(has(refusal("target: { loss: 1 }\n"), "a target needs evaluations on the way"));
+  EXPECT_TRUE(has(refusal("target: { loss: 1 }\n"), "a target needs evaluations during the run"));
 }
 
 TEST_F(SweepFileTest, ProgramsTrainInRealRunsAlone) {

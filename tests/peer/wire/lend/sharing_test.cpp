@@ -121,10 +121,10 @@ TEST(Sharing, WhoLiesAboutALoanIsRefused) {
   const auto place = [&](std::uint64_t offset, std::uint64_t bytes) {
     return pair.refusal({right.block, offset, bytes, right.generation});
   };
-  EXPECT_EQ(block(8), "a loan of block 8 of 8");
-  EXPECT_EQ(block(5), "a loan of use 1 of block 5, which holds use 0");
-  EXPECT_EQ(use(7), "a loan of use 7 of block 0, which holds use 1");
-  EXPECT_EQ(use(0), "a loan of use 0 of block 0, which holds use 1");
+  EXPECT_EQ(block(8), "a loan of block 8, of only 8 blocks");
+  EXPECT_EQ(block(5), "a loan of block 5 in its use number 1, and the block is in use number 0");
+  EXPECT_EQ(use(7), "a loan of block 0 in its use number 7, and the block is in use number 1");
+  EXPECT_EQ(use(0), "a loan of block 0 in its use number 0, and the block is in use number 1");
   constexpr std::uint64_t far = std::uint64_t{1} << 63;
   for (const std::uint64_t offset : {std::uint64_t{0}, right.offset + 4, far, ~std::uint64_t{63}})
     EXPECT_NE(place(offset, right.bytes).find("outside of the blocks"), std::string::npos);
