@@ -86,8 +86,12 @@ TEST_F(Seats, BecomeHostsAndPeers) {
   }
   for (const HostSpec& host : fleet.hosts) {
     EXPECT_NE(host.name, "idle") << "a machine without a peer is no host";
-    if (host.name == "anna") EXPECT_EQ(host.data, "/home/anna/a \"part\"");
-    if (host.name == "ben") EXPECT_EQ(host.address, "10.0.0.7");
+    if (host.name == "anna") {
+      EXPECT_EQ(host.data, "/home/anna/a \"part\"");
+    }
+    if (host.name == "ben") {
+      EXPECT_EQ(host.address, "10.0.0.7");
+    }
   }
 }
 
