@@ -53,7 +53,7 @@ class Seats : public testing::Test {
  protected:
   Fleet read(const std::string& text, const std::vector<std::string>& sets = {}) const {
     const std::string file = path("fleet.yaml");
-    std::ofstream(file) << "version: 1\n" << text;
+    std::ofstream(file) << "version: 1\nstop: { rounds: 3 }\n" << text;
     return read_fleet(file, sets, nullptr);
   }
   std::string path(const std::string& name) const {
@@ -129,7 +129,7 @@ TEST_F(Seats, AreRefusedWhereNoProgramMayRun) {
   std::vector<LobbyMember> members{member("anna"), member("ben")};
   members[1].offer.program = false;
   EXPECT_EQ(seat_objection(read(of_five), members), "") << "this fleet has none";
-  const Fleet fleet = read("peers: 2\nprogram: [\"true\"]\nstop: { rounds: 3 }\n");
+  const Fleet fleet = read("peers: 2\nprogram: [\"true\"]\n");
   EXPECT_NE(seat_objection(fleet, members).find("ben does not allow programs"), std::string::npos);
   members[1].offer.program = true;
   EXPECT_EQ(seat_objection(fleet, members), "");
