@@ -138,7 +138,8 @@ class UserLines {
   std::string line_;
 };
 
-/// A command of ours on the user's terminal. It is asked to end in order if this process dies.
+/// A command of ours on the user's terminal. It dies with this process: its machines are lost then,
+/// and waiting for them would only delay a resumed lobby.
 class OnTerminal {
  public:
   explicit OnTerminal(std::vector<std::string> argv) {
@@ -149,7 +150,7 @@ class OnTerminal {
     pid_ = ::fork();
     if (pid_ < 0) throw std::runtime_error("lobby: no process can be started");
     if (pid_ > 0) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     ::execv(words[0], words.data());
     ::_exit(exit_code::could_not_start);

@@ -297,8 +297,10 @@ class FleetReader : Readers {
     const Value* const push = map.take("data");
     set(push, data, choice_of("launch.data"));
     fleet_.push_data = data == "push";
+    // Parts (`{id}`) are not sent, so a host with its own folder may have some.
+    const bool sends_all = fleet_.push_data && !fleet_.data.per_peer();
     for (const HostSpec& host : fleet_.hosts)
-      if (fleet_.push_data && !host.data.empty())
+      if (sends_all && !host.data.empty())
         source_.error(*push,
                       fmt::format("the data are sent to every host, and {} has its own", host.name),
                       "leave out `data: push`, or `data` of the host");

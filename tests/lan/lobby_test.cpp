@@ -128,7 +128,7 @@ constexpr const char* with_checkpoints =
 /// ended, and gave the run up as one that still runs.
 TEST_F(Lobbies, AreResumedToTheBitAfterTheirDeath) {
   const std::string file =
-      lobby_fleet(4, std::string("stop: { rounds: 600 }\nlaunch: { leash: 5 s, grace: 2 s }\n") +
+      lobby_fleet(4, std::string("stop: { rounds: 400 }\nlaunch: { leash: 5 s, grace: 2 s }\n") +
                          with_checkpoints);
   Program dead = opened({file, "--no-measure"});
   const std::vector<Joined> machines = join_all(code_of(dead));

@@ -53,7 +53,7 @@ class Seats : public testing::Test {
  protected:
   Fleet read(const std::string& text, const std::vector<std::string>& sets = {}) const {
     const std::string file = path("fleet.yaml");
-    std::ofstream(file) << "version: 1\n" << text;
+    std::ofstream(file) << "version: 1\nstop: { rounds: 3 }\n" << text;
     return read_fleet(file, sets, nullptr);
   }
   std::string path(const std::string& name) const {
@@ -86,8 +86,12 @@ TEST_F(Seats, BecomeHostsAndPeers) {
   }
   for (const HostSpec& host : fleet.hosts) {
     EXPECT_NE(host.name, "idle") << "a machine without a peer is no host";
-    if (host.name == "anna") EXPECT_EQ(host.data, "/home/anna/a \"part\"");
-    if (host.name == "ben") EXPECT_EQ(host.address, "10.0.0.7");
+    if (host.name == "anna") {
+      EXPECT_EQ(host.data, "/home/anna/a \"part\"");
+    }
+    if (host.name == "ben") {
+      EXPECT_EQ(host.address, "10.0.0.7");
+    }
   }
 }
 
@@ -125,7 +129,7 @@ TEST_F(Seats, AreRefusedWhereNoProgramMayRun) {
   std::vector<LobbyMember> members{member("anna"), member("ben")};
   members[1].offer.program = false;
   EXPECT_EQ(seat_objection(read(of_five), members), "") << "this fleet has none";
-  const Fleet fleet = read("peers: 2\nprogram: [\"true\"]\nstop: { rounds: 3 }\n");
+  const Fleet fleet = read("peers: 2\nprogram: [\"true\"]\n");
   EXPECT_NE(seat_objection(fleet, members).find("ben does not allow programs"), std::string::npos);
   members[1].offer.program = true;
   EXPECT_EQ(seat_objection(fleet, members), "");
