@@ -133,10 +133,18 @@ class UserLines {
     return std::nullopt;
   }
 
+  bool open() const { return open_; }  ///< the stream has not ended
+
  private:
   bool open_ = true;
   std::string line_;
 };
+
+/// Returns an error as commands print it.
+std::string error_text(const std::exception& error) {
+  const bool has_place = dynamic_cast<const FleetError*>(&error) != nullptr;
+  return (has_place ? "" : "error: ") + std::string(error.what());
+}
 
 /// A command of ours on the user's terminal. It dies with this process: its machines are lost then,
 /// and waiting for them would only delay a resumed lobby.
@@ -199,10 +207,12 @@ class LobbyScreen {
     greet();
     if (!kept_.folder.empty()) return run_again();
     while (signals_.take() == StopSignals::Wish::none) {
-      if (fleet_ && is_complete()) return start(arguments_.file);
-      if (const auto line = lines_.take()) {
-        if (const std::optional<int> code = obey(*line)) return *code;
-      }
+      std::optional<int> code;
+      if (const auto line = lines_.take())
+        code = obey(*line);
+      else if (fleet_ && may_start_ && is_complete())
+        code = start_or_stay();
+      if (code) return *code;
       pollfd fd{signals_.fd(), POLLIN, 0};
       ::poll(&fd, 1, tick_ms);
     }
@@ -247,7 +257,7 @@ class LobbyScreen {
     std::istringstream in(line);
     std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
     if (!words.empty() && words[0] == "grapevine") words.erase(words.begin());
-    if (words.empty() && fleet_ && !here().empty()) return start(arguments_.file);
+    if (words.empty() && fleet_ && !here().empty()) return start_or_stay();
     if (words.empty() && fleet_) {
       say("no machine has joined yet");
       return std::nullopt;
@@ -277,12 +287,24 @@ class LobbyScreen {
       }
       fleet_ = read_file(options);
       start(options);
-    } catch (const FleetError& wrong) {
-      say(wrong.what());
     } catch (const std::exception& wrong) {
-      say(fmt::format("error: {}", wrong.what()));
+      say(error_text(wrong));
     }
     fleet_.reset();
+  }
+
+  /// Starts FLEET after reading it again, because the user may have changed it. If that fails, the
+  /// lobby stays open as long as the user can press Enter.
+  std::optional<int> start_or_stay() {
+    try {
+      fleet_ = read_file(arguments_.file);
+      return start(arguments_.file);
+    } catch (const std::exception& wrong) {
+      if (!lines_.open()) throw;
+      say(error_text(wrong) + "\n       Enter tries again, quit closes the lobby");
+    }
+    may_start_ = false;
+    return std::nullopt;
   }
 
   std::vector<LobbySeat> seats_of(const std::vector<LobbyMember>& members) const {
@@ -407,6 +429,7 @@ class LobbyScreen {
   LobbyPage page_;
   UserLines lines_;
   std::optional<Fleet> fleet_;
+  bool may_start_ = true;  ///< without Enter; no longer after a start that failed
 };
 
 int lobby(const LobbyArguments& given) {
