@@ -23,6 +23,7 @@
 #include "peer/cli/lobby_page.h"
 #include "peer/cli/lobby_start.h"
 #include "peer/cli/this_program.h"
+#include "peer/fleet/flat_keys.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/agent/bundle.h"
 #include "peer/launch/agent/interfaces.h"
@@ -113,6 +114,23 @@ std::string free_folder(const std::string& wanted) {
 bool is_own_address(const std::string& address) {
   const auto own = interface_addresses();
   return std::ranges::find(own, address, &InterfaceAddress::address) != own.end();
+}
+
+/// Returns whether the fleet's data are sent along: files of at most 256 MB, unless the file says
+/// something about it. Parts of machines' own stay there, and the test set of all goes along.
+bool sends_data(const FleetOptions& options) {
+  for (const auto& [key, value] : fleet_keys(options.file, options.sets))
+    if (key == "launch.data") return false;
+  constexpr std::uintmax_t most_bytes = 256'000'000;
+  std::uintmax_t bytes = 0;
+  const std::vector<std::string> paths = data_paths(options.file, options.sets);
+  for (const std::string& path : paths) {
+    if (fs::is_regular_file(path)) bytes += fs::file_size(path);
+    if (!fs::is_directory(path)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(path))
+      if (entry.is_regular_file()) bytes += entry.file_size();
+  }
+  return !paths.empty() && bytes <= most_bytes;
 }
 
 /// Lines of the user on stdin, without waiting.
@@ -367,8 +385,7 @@ class LobbyScreen {
         say(fmt::format("{} has no peer: the fleet has {}", seat.machine, fleet_->peers.size()));
     prepare_data(seats);
     FleetOptions chosen = options;
-    // The files that all share go along. The parts stay on their machines.
-    if (fleet_->data.per_peer()) chosen.sets.emplace_back("launch.data=push");
+    if (sends_data(chosen)) chosen.sets.emplace_back("launch.data=push");
     std::vector<std::string> sets = chosen.sets;
     if (arguments_.no_measure) {
       const std::vector<std::string> more = seat_sets(seats);
