@@ -133,7 +133,7 @@ std::optional<PeerId> reader_of_parts(const Fleet& fleet) {
 Assembly assemble_apart(const FleetOptions& given, bool silently) {
   FleetOptions options = given;
   Fleet fleet = read_file(options, std::nullopt, silently);
-  if (fleet.program) return assemble(options, std::nullopt, silently);  // says why not
+  if (fleet.program) return assemble(options, std::nullopt, silently);  // throws with the reason
   const std::optional<PeerId> reader = reader_of_parts(fleet);
   return Assembly(std::move(fleet), reader);
 }

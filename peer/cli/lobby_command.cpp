@@ -49,13 +49,13 @@ struct LobbyArguments {
 constexpr int lobby_protocol = 1;
 constexpr int tick_ms = 100;
 
-/// What a lobby writes down, so that another process can take its place with --resume.
+/// State of a lobby that another process needs to take its place with --resume.
 struct KeptLobby {
   JoinCode code;
   std::string again{};  ///< see LobbyOptions
   std::uint16_t port = 0;
-  std::string folder{};                 ///< of the run; "" before the start
-  std::vector<std::string> machines{};  ///< of the run
+  std::string folder{};                 ///< folder of the run; "" before the start
+  std::vector<std::string> machines{};  ///< machines of the run
 };
 
 std::string kept_file() {
@@ -116,8 +116,8 @@ bool is_own_address(const std::string& address) {
   return std::ranges::find(own, address, &InterfaceAddress::address) != own.end();
 }
 
-/// Returns whether the fleet's data are sent along: files of at most 256 MB, unless the file says
-/// something about it. Parts of machines' own stay there, and the test set of all goes along.
+/// Returns whether the data are sent with the fleet: at most 256 MB, unless the file sets
+/// `launch.data`. A machine's own part stays there, and the test set is sent to all.
 bool sends_data(const FleetOptions& options) {
   for (const auto& [key, value] : fleet_keys(options.file, options.sets))
     if (key == "launch.data") return false;

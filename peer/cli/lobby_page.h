@@ -8,8 +8,8 @@
 
 namespace gv::cli {
 
-/// The page of a lobby for everybody on its network: the machines and what each contributes, and
-/// the run if there is one. It changes nothing, and its address has a token.
+/// Page of a lobby for all people on its network: the machines with their contributions, and the
+/// run if there is one. It changes nothing, and its address has a token.
 class LobbyPage {
  public:
   /// Serves at all addresses of this machine. Throws std::runtime_error if no port is free.

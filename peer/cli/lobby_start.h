@@ -18,7 +18,7 @@ struct LobbySeat {
   PeerId peers = 0;
   std::string address{};  ///< for a machine that joined on the lobby's own machine; else found
   std::string data{};     ///< folder there with its own part of the data, or ""
-  std::vector<double> speeds{};  ///< of its peers, relative to the slowest; if measured
+  std::vector<double> speeds{};  ///< speeds of its peers, relative to the slowest; if measured
 };
 
 /// Divides `peers` peers among the machines: alike, the remainder to those with the most cores, the
@@ -26,8 +26,8 @@ struct LobbySeat {
 void share_peers(std::vector<LobbySeat>& seats, PeerId peers);
 
 /// Returns the --set values by which a fleet runs on these machines: `hosts`, and `peers` with the
-/// threads, devices and speeds of each. `places`: position k is for the peer places[k] in the order
-/// of the seats; none stands for that order.
+/// threads, devices and speeds of each. `places`: position k is for peer places[k], counted in the
+/// order of the seats; if empty, that order is kept.
 std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats,
                                    const std::vector<PeerId>& places = {});
 
@@ -43,7 +43,7 @@ struct LobbyStart {
 
 /// Measures speeds and links of the machines by `bench` and predicts the fleet by `plan`. Chooses
 /// places on the graph by the links if `may_place`, and minibatches by speed if they gain a tenth.
-/// `program`: our own; `say` gets the progress.
+/// `program`: our own.
 LobbyStart measured_start(const std::string& program,
                           const std::string& file,
                           const std::vector<std::string>& sets,

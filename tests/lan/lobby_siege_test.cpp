@@ -11,8 +11,9 @@ namespace gv {
 namespace {
 
 /// A lobby in a network of its own: a man in the middle of a join, a join while strangers occupy
-/// the lobby, a thousand connections and packets, and an honest join. The script checks what came
-/// of each. Few of the strangers guess codes, so that the honest join need not wait a minute.
+/// the lobby, a thousand connections and packets, and an honest join. The script checks the
+/// outcome of each. Few of the strangers guess codes, so that the honest join need not wait a
+/// minute.
 TEST(LobbySiege, StrangersAreNotLetInAndKeepNoMachineOut) {
   for (const char* needed : {"python3 --version", "openssl version", "ip -V", "unshare -rn true"})
     if (std::system(fmt::format("{} > /dev/null 2>&1", needed).c_str()) != 0)

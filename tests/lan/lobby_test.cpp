@@ -203,7 +203,7 @@ TEST_F(Lobbies, AreSearchedForUntilTheUserStops) {
     EXPECT_NE(alone.err.find(words), std::string::npos) << words << "\n" << alone.err;
 }
 
-/// The lobby is on a fourth host, since the desk hears all that its bridge does.
+/// The lobby is on a fourth host, because the desk receives all packets of its bridge.
 class WithoutMulticast : public Lobbies {
  protected:
   std::string hosts() const override { return "--net 4 anna ben carl dora"; }

@@ -90,8 +90,8 @@ using Proof = std::string;
 inline constexpr std::string_view wrong_code = "wrong code";
 /// Proves to the lobby that we know the code, and lets it prove the same. `stretched`: see
 /// stretch(); `again`: it is that of a machine that comes back (rejoin_salt). The exchange is bound
-/// to this TLS connection, so a listener in between, who has a TLS connection with each end, cannot
-/// pass it on.
+/// to this TLS connection, so a man in the middle with a TLS connection to each end cannot pass it
+/// on.
 asio::awaitable<Proof> prove_to_lobby(LobbyChannel& channel, const Secret& stretched, bool again);
 /// The lobby's side; `first` is the other end's first message. Sends the other end a refusal. The
 /// other end proves first, so a guesser learns nothing that is not counted. `attempts`: null for a

@@ -38,7 +38,7 @@ using Connection = std::shared_ptr<LobbyChannel>;
 using Local = asio::local::stream_protocol;
 
 constexpr std::size_t most_strangers = 16;
-constexpr std::size_t most_stranger_bytes = 1024;  ///< of a message before the proof
+constexpr std::size_t most_stranger_bytes = 1024;  ///< maximum size of a message before the proof
 constexpr std::size_t most_members = 64;
 constexpr std::size_t most_streams = 256;
 constexpr std::size_t most_order_bytes = 4096;
@@ -179,7 +179,7 @@ class Lobby::Impl {
     }
   }
 
-  /// Hangs up on the oldest stranger of the source that has the most of them, so that no machine
+  /// Hangs up on the oldest stranger of the source with the most connections, so that no machine
   /// keeps the others out.
   void hang_up_on_one() {
     std::map<std::string, int> of_source;
@@ -366,13 +366,13 @@ class Lobby::Impl {
 
   /// An agent that was ordered.
   struct Wanted {
-    std::string token;  ///< of the machine from which it must come
+    std::string token;  ///< token of the machine from which it must come
     Connection stream;
     std::shared_ptr<asio::steady_timer> came;
   };
 
   LobbyOptions options_;
-  Secret stretched_, again_;  ///< of the code, and of the secret for machines that come back
+  Secret stretched_, again_;  ///< from the code, and from the secret of machines that come back
   asio::io_context io_{1};
   asio::ssl::context tls_ = lobby_context();
   std::vector<asio::ip::tcp::acceptor> acceptors_;

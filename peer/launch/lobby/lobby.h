@@ -37,7 +37,7 @@ class Lobby {
  public:
   /// Throws std::runtime_error if the port or the socket's path is taken.
   explicit Lobby(LobbyOptions options);
-  ~Lobby();  ///< tells the machines that the lobby closes
+  ~Lobby();  ///< notifies the machines that the lobby closes
   Lobby(const Lobby&) = delete;
   Lobby& operator=(const Lobby&) = delete;
 

@@ -299,7 +299,7 @@ class Member {
   }
 
   const MemberOptions& options_;
-  Secret secret_;  ///< of the code; after the first welcome, that of machines that come back
+  Secret secret_;  ///< from the code; after the first welcome, from the secret for coming back
   asio::io_context io_{1};
   asio::ssl::context tls_ = member_context();
   asio::signal_set signals_;
@@ -307,7 +307,7 @@ class Member {
   std::shared_ptr<LobbyChannel> control_;
   std::set<std::shared_ptr<LobbyChannel>> streams_;
   std::vector<HostPort> reached_;   ///< address of the last connection
-  std::string digest_;              ///< of the certificate of the lobby that knows the code
+  std::string digest_;              ///< digest of the certificate of the lobby that knows the code
   std::string token_;               ///< proof for later connections, from the lobby
   bool joined_ = false;             ///< since the last connection
   std::atomic<bool> over_ = false;  ///< closed, refused, or a signal; the search reads it too

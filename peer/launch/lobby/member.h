@@ -14,7 +14,7 @@ struct MemberOptions {
   std::string program;  ///< binary of the agents and peers
   JoinCode code;
   Offer offer;
-  /// Returns where the lobby may be reached, the likeliest first. Called before each connection,
+  /// Returns the addresses of the lobby, the likeliest first. Called before each connection,
   /// because addresses change, on another thread. Returns soon after `stopped` returns true.
   std::function<std::vector<HostPort>(const std::function<bool()>& stopped)> find;
   std::function<void(const std::string&)> say;  ///< a line for the user

@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// What a machine that joins a lobby offers, and what it does not allow.
+/// Offer of a machine that joins a lobby, with what it does not allow.
 struct Offer {
   std::string name;  ///< letters, digits and dashes, at most 40
   HostFacts facts{};

@@ -27,8 +27,8 @@ std::string race_picture(const Comparison& comparison, const std::string& title)
 std::string axis_picture(const Comparison& whole, const AnswerAxes& axes, const std::string& title);
 
 /// Seconds of a round of this contender by WallClock
-/// (peer/study/predict/forecast/round_prediction.h), from the network, the peers and the parameters
-/// of its runs, and the measured seconds of their gradients. None if there is no form: for methods
+/// (peer/study/predict/forecast/round_prediction.h), from its runs' network, peers and parameters,
+/// and the measured seconds of their gradients. None if there is no form: for methods
 /// other than D-PSGD on a graph of known degree, ring all-reduce and the synchronous parameter
 /// server; for unequal links; for local steps.
 std::optional<double> modelled_round_seconds(const Contender& contender);
