@@ -34,7 +34,6 @@ bool of_screens(const std::string& path) {
                                        "peer/study/bench/",
                                        "peer/study/compare/comparison_",
                                        "peer/study/compare/critical_path",
-                                       "peer/study/compare/expectations",
                                        "peer/study/compare/comparison_text",
                                        "peer/study/predict/calibrate/calibrated_model",
                                        "peer/study/predict/forecast/",

@@ -71,8 +71,8 @@ class Bench {
       if (json.find("error") == nullptr)
         ports_[k] = json_integer<std::uint16_t>(json, "port");
       else
-        table_.findings.push_back(fmt::format("host {}: {}", machines_.at(k).spec.name,
-                                              printable(json_text(json, "error"), 300)));
+        finding(fmt::format("host {}: {}", machines_.at(k).spec.name,
+                            printable(json_text(json, "error"), 300)));
     }
   }
 
@@ -146,10 +146,11 @@ class Bench {
   void take(const MeasuredLink& link) {
     table_.links.push_back(link);
     if (!link.speed.why.empty())
-      table_.findings.push_back(fmt::format("{} -> {} could not be measured: {}",
-                                            table_.hosts[link.from], table_.hosts[link.to],
-                                            link.speed.why));
+      finding(fmt::format("{} -> {} could not be measured: {}", table_.hosts[link.from],
+                          table_.hosts[link.to], link.speed.why));
   }
+
+  void finding(const std::string& text) { table_.findings.push_back(text); }
 
   void measure_together() {
     for (std::size_t host = 0; host < machines_.all().size(); ++host) {
