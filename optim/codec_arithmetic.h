@@ -85,7 +85,7 @@ constexpr float int8_draw(std::uint32_t seed, std::uint32_t k) {
   return static_cast<float>(h >> 24) * 0x1p-8F + 0x1p-9F;
 }
 
-/// Rounds x / scale down or up to an integer within +-127. Up with the probability of its
+/// Rounds x / scale down or up to an integer within +-127. Rounds up with the probability of the
 /// fractional part if `draw` is uniform, so the mean is right. Keeps whole numbers. Returns 0 if
 /// the scale is 0 or NaN.
 constexpr std::int8_t to_int8(float x, float scale, float draw) {

@@ -58,7 +58,8 @@ class Lanczos {
   bool exhausted_ = false;
 };
 
-/// A start vector of length n that no symmetry of a graph is orthogonal to; sums to zero.
+/// A start vector of length n that sums to zero and has a part in every mode, even on symmetric
+/// graphs.
 std::vector<double> scattered(std::size_t n, std::uint64_t seed);
 
 /// The end of W's spectrum, seen as the smallest eigenvalue of a positive semidefinite matrix.

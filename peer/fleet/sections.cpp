@@ -33,9 +33,10 @@ class AttackersReader : Readers {
     set(map.take("strength"), spec.strength, number("attackers.strength"));
     map.finish();
     if (value != nullptr && spec.count >= trainers)
-      source_.error(*value,
-                    fmt::format("{} attackers among {} peers leave no honest peer: take {} at most",
-                                spec.count, trainers, trainers - 1));
+      source_.error(
+          *value,
+          fmt::format("{} attackers among {} peers leave no honest peer: take fewer attackers",
+                      spec.count, trainers));
     return spec;
   }
 };

@@ -100,14 +100,14 @@ void WordReader::read(const std::string& key, std::string& target) {
   const JsonValue* const value = find(key);
   if (value == nullptr) return;
   if (value->kind != Kind::text || value->text.find('\0') != std::string::npos)
-    refuse(key, "is a text without zero bytes");
+    refuse(key, "must be a text without zero bytes");
   target = value->text;
 }
 
 void WordReader::read(const std::string& key, bool& target) {
   const JsonValue* const value = find(key);
   if (value == nullptr) return;
-  if (value->kind != Kind::boolean) refuse(key, "is true or false");
+  if (value->kind != Kind::boolean) refuse(key, "must be true or false");
   target = value->boolean;
 }
 
@@ -116,7 +116,7 @@ void WordReader::read(const std::string& key, double& target, double least, doub
   if (value == nullptr) return;
   const double number = value->kind == Kind::number ? number_of(*value) : std::nan("");
   if (!(number >= least && number <= most))
-    refuse(key, fmt::format("is a number, {:g} .. {:g}", least, most));
+    refuse(key, fmt::format("must be a number, {:g} .. {:g}", least, most));
   target = number;
 }
 
@@ -125,7 +125,7 @@ void WordReader::read(const std::string& key, std::vector<std::string>& target) 
   if (value == nullptr) return;
   const auto is_text = [](const JsonValue& item) { return item.kind == Kind::text; };
   if (value->kind != Kind::array || !std::ranges::all_of(value->items, is_text))
-    refuse(key, "is a list of texts");
+    refuse(key, "must be a list of texts");
   target.clear();
   for (const JsonValue& item : value->items) target.push_back(item.text);
 }
@@ -133,7 +133,7 @@ void WordReader::read(const std::string& key, std::vector<std::string>& target) 
 void WordReader::read(const std::string& key, std::vector<std::pair<std::string, double>>& target) {
   const JsonValue* const value = find(key);
   if (value == nullptr) return;
-  if (value->kind != Kind::object) refuse(key, "is an object of numbers");
+  if (value->kind != Kind::object) refuse(key, "must be an object of numbers");
   for (const auto& [name, number] : value->members) {
     if (number.kind != Kind::number && number.kind != Kind::null)
       refuse(key, fmt::format("has `{}`, which is no number", printable(name, most_shown)));
@@ -147,7 +147,7 @@ bool WordReader::read_count(const std::string& key, std::uint64_t& target, std::
   const char* const end = value->text.data() + value->text.size();
   const auto [last, error] = std::from_chars(value->text.data(), end, target);
   if (value->kind != Kind::number || error != std::errc{} || last != end || target > most)
-    refuse(key, fmt::format("is a whole number, 0 .. {}", most));
+    refuse(key, fmt::format("must be a whole number, 0 .. {}", most));
   return true;
 }
 
@@ -158,14 +158,14 @@ std::size_t WordReader::choice(const std::string& key,
   if (find(key) == nullptr) return usual;
   read(key, word);
   const auto at = std::ranges::find(words, word);
-  if (at == words.end()) refuse(key, fmt::format("is one of {}", fmt::join(words, ", ")));
+  if (at == words.end()) refuse(key, fmt::format("must be one of {}", fmt::join(words, ", ")));
   return static_cast<std::size_t>(at - words.begin());
 }
 
 void WordReader::finish() const {
   for (const JsonValue::Member& member : object_.members)
     if (!known_.contains(member.key))
-      refuse(member.key, fmt::format("is none of {}", fmt::join(known_, ", ")));
+      refuse(member.key, fmt::format("is not one of {}", fmt::join(known_, ", ")));
 }
 
 constexpr std::uint64_t most_rounds = std::numeric_limits<std::int64_t>::max();
@@ -181,7 +181,8 @@ void read_listen(WordReader& words, OpenWords& open) {
     open.listen_address = at.host;
     open.listen_port = at.port;
   } catch (const std::invalid_argument& wrong) {
-    words.refuse("listen", fmt::format("is an address and a port, 127.0.0.1:0: {}", wrong.what()));
+    words.refuse("listen", fmt::format("must be an address and a port, such as 127.0.0.1:0: {}",
+                                       wrong.what()));
   }
 }
 
@@ -296,7 +297,7 @@ AttachWords attach_words(const char* json) {
   words.read("optimizer", attach.optimizer);
   if (const JsonValue* const versions = words.find("versions"); versions != nullptr) {
     if (versions->kind != JsonValue::Kind::object)
-      words.refuse("versions", "is an object of texts");
+      words.refuse("versions", "must be an object of texts");
     for (const auto& [name, version] : versions->members) attach.versions[name] = version.text;
   }
   words.finish();
@@ -341,7 +342,7 @@ SayWords say_words(const char* json) {
   words.read("stop", say.stop);
   words.finish();
   if (say.text.size() > most_bytes_of_a_line)
-    words.refuse("text", fmt::format("is at most {} bytes", most_bytes_of_a_line));
+    words.refuse("text", fmt::format("must have at most {} bytes", most_bytes_of_a_line));
   return say;
 }
 

@@ -87,7 +87,7 @@ class ProgramSimulation {
  public:
   /// Throws Fault if the fleet file is wrong or needs what simulations of programs do not have.
   explicit ProgramSimulation(SimulationWords words);
-  /// Requires that no program sits in it any more.
+  /// Destroy it only when no program uses a place in it any more.
   ~ProgramSimulation();
   ProgramSimulation(const ProgramSimulation&) = delete;
   ProgramSimulation& operator=(const ProgramSimulation&) = delete;

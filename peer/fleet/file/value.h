@@ -76,7 +76,7 @@ class MapReader {
 std::string with_home(const std::string& path);
 
 /// Returns the path that a value names, relative to the fleet file's folder. Reports an error and
-/// returns "" if it is none.
+/// returns "" if the value is no path.
 std::string read_path(Source& source, const Value& value, const std::filesystem::path& folder);
 
 /// Returns "" if the path is a regular file; otherwise the path and the system's error, if any.

@@ -67,7 +67,8 @@ class ProgressWatch {
   Progress first_{0, began_}, last_{0, began_};
 };
 
-/// Returns seconds of one core per round. `blank`: only the clock's, without computing.
+/// Returns seconds of one core per round. `blank`: measures only the clock of the simulation,
+/// without gradients.
 double seconds_per_round(const Assembly& fleet, double budget, bool blank) {
   ProgressWatch watch(fleet.fleet.trainers(), budget);
   SimulationOptions options;

@@ -44,13 +44,13 @@ TEST(AbiOpen, WordsThatAreWrongAreNamed) {
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"{", "gv_open"},
       {"[]", "no JSON object"},
-      {R"({"flet": "x.yaml"})", "`flet` is none of"},
-      {R"({"id": -1})", "`id` is a whole number"},
+      {R"({"flet": "x.yaml"})", "`flet` is not one of"},
+      {R"({"id": -1})", "`id` must be a whole number"},
       {R"({"text": "version: 1", "fleet": "x.yaml"})", "give one"},
-      {R"({"listen": "27000"})", "`listen` is an address and a port"},
-      {R"({"listen": "127.0.0.1:99999"})", "`listen` is an address and a port"},
+      {R"({"listen": "27000"})", "`listen` must be an address and a port"},
+      {R"({"listen": "127.0.0.1:99999"})", "`listen` must be an address and a port"},
       {R"({"task": "train"})", "peer, ask, measure"},
-      {R"({"wait": "long"})", "`wait` is a number"},
+      {R"({"wait": "long"})", "`wait` must be a number"},
       {R"({"rejoin": 1})", "true or false"},
       {R"({"rejoin": true, "from": 3})", "exclude each other"}};
   for (const auto& [json, says] : wrong) {
