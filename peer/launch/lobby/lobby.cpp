@@ -259,9 +259,9 @@ class Lobby::Impl {
     // Queued rather than sent: during a wait here, another machine could get the same name.
     channel->queue(welcome_message(name, place.token, options_.again));
     const bool back = places_.contains(name);
-    take_place(name, std::move(place));
     options_.say(
         fmt::format("{} {} from {}", name, back ? "is back" : "joined", channel->address()));
+    take_place(name, std::move(place));  // last: after an error, nothing would empty the place
     co_return name;
   }
 
