@@ -23,6 +23,7 @@
 #include "peer/cli/lobby_page.h"
 #include "peer/cli/lobby_start.h"
 #include "peer/cli/this_program.h"
+#include "peer/cli/written_file.h"
 #include "peer/fleet/flat_keys.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/agent/bundle.h"
@@ -70,8 +71,7 @@ void keep(const KeptLobby& lobby) {
       {"folder", lobby.folder},
       {"machines",
        lobby.machines}}.dump();
-  std::ofstream(kept_file()) << text << '\n';
-  fs::permissions(kept_file(), fs::perms::owner_read | fs::perms::owner_write);
+  write_file(kept_file(), text + "\n");  // in a folder that only its owner can open
 }
 
 KeptLobby kept() {
