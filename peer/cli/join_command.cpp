@@ -56,7 +56,7 @@ std::vector<HostPort> addresses_of_lobby(const JoinArguments& arguments,
 }
 
 /// Limits this process, and with it the agents and peers that it starts.
-void limit_ourselves(const JoinArguments& arguments, Offer& offer) {
+void limit_ourselves(const JoinArguments& arguments, MachineOffer& offer) {
   if (arguments.cores > 0) {
     cpu_set_t now, wanted;
     CPU_ZERO(&wanted);
@@ -80,7 +80,7 @@ void limit_ourselves(const JoinArguments& arguments, Offer& offer) {
 }
 
 /// Says what the lobby will be able to do here.
-std::string terms(const Offer& offer, const JoinArguments& arguments) {
+std::string terms(const MachineOffer& offer, const JoinArguments& arguments) {
   std::string text = "This machine lets the lobby:\n";
   text += fmt::format(
       "  train on {} of its {} cores{}\n", offer.cores, offer.facts.cores,
@@ -126,7 +126,7 @@ int join(const JoinArguments& arguments) {
         "screen",
         printable(arguments.code, 40)));
   if (!arguments.at.empty()) parse_host_port(arguments.at);
-  Offer offer = own_offer(arguments.data);
+  MachineOffer offer = own_offer(arguments.data);
   if (!arguments.name.empty()) offer.name = machine_name(arguments.name);
   limit_ourselves(arguments, offer);
   if (!offer.data.empty()) offer.data_folder = cache_folder("joined-data");

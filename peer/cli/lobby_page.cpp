@@ -30,14 +30,14 @@ constexpr std::string_view own_style = R"(
 .cards.curves { grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); }
 )";
 
-std::string devices_of(const Offer& offer) {
+std::string devices_of(const MachineOffer& offer) {
   std::string text;
   for (const DeviceFacts& each : offer.devices) text += (text.empty() ? "" : ", ") + each.name;
   return text.empty() ? "none" : text;
 }
 
 std::string row(const LobbyMember& member) {
-  const Offer& offer = member.offer;
+  const MachineOffer& offer = member.offer;
   return fmt::format(
       "<tr{}><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.0f} GFLOP/s</td><td>{}</td>"
       "<td>{}</td></tr>\n",
@@ -155,7 +155,7 @@ std::string LobbyPage::url() const {
 }
 
 std::string machine_text(const LobbyMember& member) {
-  const Offer& offer = member.offer;
+  const MachineOffer& offer = member.offer;
   return fmt::format("{:<16} {:>3} cores {:>9} {:>6.0f} GFLOP/s  devices: {}{}", offer.name,
                      offer.cores, bytes_text(static_cast<double>(offer.memory_bytes)),
                      offer.gflops * offer.cores, devices_of(offer), member.here ? "" : "  (away)");

@@ -283,7 +283,7 @@ std::string seat_objection(const Fleet& fleet, const std::vector<LobbyMember>& m
   const std::vector<std::string>* columns = nullptr;
   std::string first;
   for (const LobbyMember& member : members) {
-    const Offer& offer = member.offer;
+    const MachineOffer& offer = member.offer;
     if (code && !offer.program)
       return fmt::format("{} does not allow programs of the fleet file (join --no-program)",
                          offer.name);

@@ -46,7 +46,7 @@ constexpr auto stream_patience = std::chrono::seconds(10);
 
 /// A machine with its connection, null while it is away.
 struct Seat {
-  Offer offer;
+  MachineOffer offer;
   std::string address;
   std::string token;
   Connection control;
@@ -160,7 +160,8 @@ class Lobby::Impl {
     for (auto& acceptor : acceptors_) acceptor.close(ignored);
     launchers_.close(ignored);
     for (auto& [name, place] : places_)
-      if (place.control) place.control->queue(Json{{"bye", "its user has ended it"}});
+      if (place.control)
+        place.control->queue(Json{{"bye", "its run is over, or its user has closed it"}});
     farewell_.expires_after(std::chrono::milliseconds(200));
     farewell_.async_wait([this](const asio::error_code&) { io_.stop(); });
   }
@@ -236,7 +237,7 @@ class Lobby::Impl {
   }
 
   asio::awaitable<std::string> welcome(Connection channel, const JsonValue& message) {
-    Offer offer = parse_offer(parse_json(json_text(message, "offer"), "an offer"));
+    MachineOffer offer = parse_offer(parse_json(json_text(message, "offer"), "an offer"));
     std::string refusal;
     if (offer.facts.wire != wire::version)
       refusal = fmt::format(

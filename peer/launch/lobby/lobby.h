@@ -13,7 +13,7 @@ namespace gv {
 
 /// A machine that has joined, as the lobby sees it.
 struct LobbyMember {
-  Offer offer;
+  MachineOffer offer;
   std::string address{};       ///< numeric, as the lobby saw it last
   bool here = false;           ///< its connection is alive
   double seconds_away = 0;     ///< since it was lost; 0 while it is here

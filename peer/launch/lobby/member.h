@@ -13,7 +13,7 @@ namespace gv {
 struct MemberOptions {
   std::string program;  ///< binary of the agents and peers
   JoinCode code;
-  Offer offer;
+  MachineOffer offer;
   /// Returns the addresses of the lobby, the likeliest first. Called before each connection,
   /// because addresses change, on another thread. Returns soon after `stopped` returns true.
   std::function<std::vector<HostPort>(const std::function<bool()>& stopped)> find;

@@ -73,7 +73,7 @@ std::string shown(const std::string& text) {
   return line;
 }
 
-void read_devices(const JsonValue& rows, Offer& offer) {
+void read_devices(const JsonValue& rows, MachineOffer& offer) {
   for (const JsonValue& row : rows.items)
     if (offer.devices.size() < most_devices)
       offer.devices.push_back({json_integer<int>(row, "number"), shown(json_text(row, "name")),
@@ -94,7 +94,7 @@ std::string machine_name(const std::string& text) {
   return plain && name != "localhost" ? name : "machine" + (name.empty() ? "" : "-" + name);
 }
 
-std::string offer_text(const Offer& offer) {
+std::string offer_text(const MachineOffer& offer) {
   Json devices = Json::array();
   for (const DeviceFacts& each : offer.devices)
     devices.push_back(
@@ -112,15 +112,15 @@ std::string offer_text(const Offer& offer) {
       .dump();
 }
 
-Offer parse_offer(const JsonValue& json) {
-  Offer offer{.name = machine_name(json_text(json, "name")),
-              .facts = parse_facts(json_text(json, "facts")),
-              .cores = json_integer<unsigned>(json, "cores"),
-              .memory_bytes = json_integer<std::uint64_t>(json, "memory_bytes"),
-              .program = json_boolean(json, "program"),
-              .gflops = json_number(json, "gflops"),
-              .data = json_text(json, "data"),
-              .data_folder = json_text(json, "data_folder")};
+MachineOffer parse_offer(const JsonValue& json) {
+  MachineOffer offer{.name = machine_name(json_text(json, "name")),
+                     .facts = parse_facts(json_text(json, "facts")),
+                     .cores = json_integer<unsigned>(json, "cores"),
+                     .memory_bytes = json_integer<std::uint64_t>(json, "memory_bytes"),
+                     .program = json_boolean(json, "program"),
+                     .gflops = json_number(json, "gflops"),
+                     .data = json_text(json, "data"),
+                     .data_folder = json_text(json, "data_folder")};
   offer.facts.processor = shown(offer.facts.processor);
   offer.facts.version = shown(offer.facts.version);
   read_devices(json_member(json, "devices"), offer);
@@ -134,8 +134,8 @@ Offer parse_offer(const JsonValue& json) {
   return offer;
 }
 
-Offer own_offer(const std::string& data) {
-  Offer offer{.name = machine_name(host_name()), .facts = own_facts()};
+MachineOffer own_offer(const std::string& data) {
+  MachineOffer offer{.name = machine_name(host_name()), .facts = own_facts()};
   offer.cores = offer.facts.cores;
   offer.memory_bytes = offer.facts.memory_bytes;
   offer.gflops = measured_gflops();

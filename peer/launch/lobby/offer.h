@@ -11,7 +11,7 @@
 namespace gv {
 
 /// Offer of a machine that joins a lobby, with what it does not allow.
-struct Offer {
+struct MachineOffer {
   std::string name;  ///< letters, digits and dashes, at most 40
   HostFacts facts{};
   unsigned cores = 0;              ///< cores that the peers may use
@@ -24,13 +24,13 @@ struct Offer {
   std::vector<std::string> columns{};  ///< names of the columns of that part, if it is a CSV file
 };
 
-std::string offer_text(const Offer& offer);
+std::string offer_text(const MachineOffer& offer);
 /// Throws std::exception if the text is no offer, or if it exceeds a bound.
-Offer parse_offer(const JsonValue& json);
+MachineOffer parse_offer(const JsonValue& json);
 
 /// Returns this machine's offer; measures for a fifth of a second. `data`: path of the machine's
 /// own part, or "". Throws std::runtime_error if that file cannot be read.
-Offer own_offer(const std::string& data);
+MachineOffer own_offer(const std::string& data);
 
 /// Returns a name of letters, digits and dashes made of any text, "machine" if nothing is left.
 std::string machine_name(const std::string& text);

@@ -69,7 +69,7 @@ constexpr const char* of_five = "peers: 5\ndata: { kind: quadratic }\nmodel: qua
 TEST_F(Seats, BecomeHostsAndPeers) {
   std::vector<LobbySeat> seats{
       {.machine = "localhost", .cores = 8},
-      {.machine = "anna", .cores = 4, .data = "/home/anna/a \"part\""},
+      {.machine = "anna", .cores = 4, .data = "/srv/a \"part\""},
       {.machine = "ben", .cores = 1, .address = "10.0.0.7"},
       {.machine = "idle", .cores = 1},
   };
@@ -87,7 +87,7 @@ TEST_F(Seats, BecomeHostsAndPeers) {
   for (const HostSpec& host : fleet.hosts) {
     EXPECT_NE(host.name, "idle") << "a machine without a peer is no host";
     if (host.name == "anna") {
-      EXPECT_EQ(host.data, "/home/anna/a \"part\"");
+      EXPECT_EQ(host.data, "/srv/a \"part\"");
     }
     if (host.name == "ben") {
       EXPECT_EQ(host.address, "10.0.0.7");

@@ -14,26 +14,26 @@
 namespace gv {
 namespace {
 
-Offer an_offer() {
-  Offer offer{.name = "anna", .facts = own_facts()};
+MachineOffer an_offer() {
+  MachineOffer offer{.name = "anna", .facts = own_facts()};
   offer.cores = 6;
   offer.memory_bytes = std::uint64_t{3} << 33;
   offer.program = false;
   offer.gflops = 41.5;
   offer.devices = {{0, "a card", 80'000'000'000}, {1, "another", 24'000'000'000}};
   offer.data = "/srv/mine.csv";
-  offer.data_folder = "/home/anna/.cache/grapevine/joined-data";
+  offer.data_folder = "/srv/.cache/grapevine/joined-data";
   offer.columns = {"a", "b \"quoted\"", "kind"};
   return offer;
 }
 
-Offer parsed(const std::string& text) {
+MachineOffer parsed(const std::string& text) {
   return parse_offer(parse_json(text, "an offer"));
 }
 
-TEST(Offer, IsReadAsItWasWritten) {
-  const Offer offer = an_offer();
-  const Offer read = parsed(offer_text(offer));
+TEST(MachineOffer, IsReadAsItWasWritten) {
+  const MachineOffer offer = an_offer();
+  const MachineOffer read = parsed(offer_text(offer));
   EXPECT_EQ(offer_text(read), offer_text(offer));
   EXPECT_EQ(read.name, "anna");
   EXPECT_EQ(read.cores, 6U);
@@ -46,30 +46,30 @@ TEST(Offer, IsReadAsItWasWritten) {
   EXPECT_EQ(read.columns, offer.columns);
 }
 
-TEST(Offer, HasBounds) {
-  Offer offer = an_offer();
+TEST(MachineOffer, HasBounds) {
+  MachineOffer offer = an_offer();
   offer.devices.assign(100, {0, std::string(1000, 'x'), 1});
   offer.columns.assign(1500, std::string(300, 'c'));
-  const Offer read = parsed(offer_text(offer));
+  const MachineOffer read = parsed(offer_text(offer));
   EXPECT_EQ(read.devices.size(), 64U);
   EXPECT_LE(read.devices[0].name.size(), 200U + 3) << "an ellipsis too";
   EXPECT_EQ(read.columns.size(), 1000U);
   EXPECT_LE(read.columns[0].size(), 200U + 3);
 }
 
-TEST(Offer, OutOfBoundsIsRefused) {
+TEST(MachineOffer, OutOfBoundsIsRefused) {
   for (const unsigned cores : {0U, 100'001U}) {
-    Offer offer = an_offer();
+    MachineOffer offer = an_offer();
     offer.cores = cores;
     EXPECT_THROW(parsed(offer_text(offer)), std::exception) << cores;
   }
-  Offer slow = an_offer();
+  MachineOffer slow = an_offer();
   slow.gflops = -1;
   EXPECT_THROW(parsed(offer_text(slow)), std::exception);
 }
 
 /// Each member of the object is needed, and each truncation of the text is refused.
-TEST(Offer, ThatIsIncompleteIsRefused) {
+TEST(MachineOffer, ThatIsIncompleteIsRefused) {
   const std::string text = offer_text(an_offer());
   for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
     EXPECT_THROW(parsed(text.substr(0, bytes)), std::exception) << bytes;
@@ -81,20 +81,20 @@ TEST(Offer, ThatIsIncompleteIsRefused) {
   }
 }
 
-TEST(Offer, DoesNotControlTheTerminal) {
-  Offer offer = an_offer();
+TEST(MachineOffer, DoesNotControlTheTerminal) {
+  MachineOffer offer = an_offer();
   offer.columns = {"\x1b[31mred"};
   offer.devices = {{0, "\x1b[2J", 1}};
   offer.facts.processor = offer.facts.version = "\x1b[5m";
-  const Offer read = parsed(offer_text(offer));
+  const MachineOffer read = parsed(offer_text(offer));
   EXPECT_EQ(read.columns[0].find('\x1b'), std::string::npos);
   EXPECT_EQ(read.devices[0].name.find('\x1b'), std::string::npos);
   EXPECT_EQ(read.facts.processor.find('\x1b'), std::string::npos);
   EXPECT_EQ(read.facts.version.find('\x1b'), std::string::npos);
 }
 
-TEST(Offer, OfThisMachineIsMeasured) {
-  const Offer offer = own_offer("");
+TEST(MachineOffer, OfThisMachineIsMeasured) {
+  const MachineOffer offer = own_offer("");
   EXPECT_GE(offer.cores, 1U);
   EXPECT_GT(offer.gflops, 0);
   EXPECT_GT(offer.memory_bytes, 0U);
@@ -102,7 +102,7 @@ TEST(Offer, OfThisMachineIsMeasured) {
   EXPECT_EQ(offer_text(parsed(offer_text(offer))), offer_text(offer));
 }
 
-TEST(Offer, NamesTheColumnsOfItsData) {
+TEST(MachineOffer, NamesTheColumnsOfItsData) {
   const ScratchFolder scratch;
   const std::string path = (std::filesystem::path(scratch.path()) / "part.csv").string();
   const auto columns_of = [&](const char* text) {
