@@ -253,7 +253,7 @@ class LobbyScreen {
       say(fmt::format("       starts with {} machines, or at Enter with those that are here",
                       wanted_machines()));
     else if (kept_.folder.empty())
-      say("       then, here: run FLEET [--set KEY=VALUE], who, or quit");
+      say("       then, here: run FLEET [--set KEY=VALUE], list, or quit");
   }
 
   std::size_t own() const { return arguments_.not_here ? 0 : 1; }
@@ -280,14 +280,14 @@ class LobbyScreen {
       say("no machine has joined yet");
       return std::nullopt;
     }
-    if (words.empty() || words[0] == "who") {
+    if (words.empty() || words[0] == "list") {
       for (const LobbyMember& member : lobby_.members()) say(machine_text(member));
     } else if (words[0] == "quit" || words[0] == "exit") {
       return exit_code::done;
     } else if (words[0] == "run" && words.size() > 1) {
       try_to_start({words.begin() + 1, words.end()});
     } else {
-      say("the lobby knows: run FLEET [--set KEY=VALUE], who, quit");
+      say("the lobby knows: run FLEET [--set KEY=VALUE], list, quit");
     }
     return std::nullopt;
   }

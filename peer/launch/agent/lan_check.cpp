@@ -358,7 +358,7 @@ std::string program_finding(const std::string& host,
     if (other.empty()) return "";
     return fmt::format(
         "host {}: its {} trains another model than the one here: {}\nhelp:  copy the program there "
-        "anew",
+        "again",
         host, name, other);
   }
   const std::string said = fmt::format("{}", fmt::join(trial.words, "\n"));
