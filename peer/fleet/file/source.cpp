@@ -180,7 +180,11 @@ Value Source::parse_file() {
     return {};
   }
   if (code || !no_file(path_).empty()) {
-    diagnostics_.push_back({path_, "cannot be read: no such file", "", ""});
+    const bool there = std::filesystem::exists(path_, code);
+    diagnostics_.push_back({path_,
+                            there ? "cannot be read: a pipe or a device, not a regular file"
+                                  : "cannot be read: no such file",
+                            "", ""});
     return {};
   }
   if (size > largest_file) {
