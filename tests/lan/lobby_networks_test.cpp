@@ -8,7 +8,7 @@
 #include "peer/wire/lend/descriptor.h"
 #include "tests/lan/lab.h"
 
-// Lobbies that are found by their number on networks of one address family and of both.
+// LobbySearch that are found by their number on networks of one address family and of both.
 
 namespace gv {
 namespace {
@@ -109,9 +109,9 @@ INSTANTIATE_TEST_SUITE_P(
                     LobbyNetwork{"LinkLocalAlone", "local", "fe80::77:0%eth0", {"fe80::"}}),
     [](const auto& each) { return std::string(each.param.title); });
 
-class Lobbies : public LobbyLab {};
+class LobbySearch : public LobbyLab {};
 
-TEST_F(Lobbies, AreFoundOnceOverTwoInterfaces) {
+TEST_F(LobbySearch, AreFoundOnceOverTwoInterfaces) {
   link_twice();
   const auto lobby = lobby_on("anna");
   const std::vector<FoundLobby> all = found_from("ben");
@@ -127,7 +127,7 @@ TEST_F(Lobbies, AreFoundOnceOverTwoInterfaces) {
   EXPECT_EQ(near[0].addresses.front(), "10.78.0.1");
 }
 
-TEST_F(Lobbies, AreFoundOnAnInterfaceThatComesLater) {
+TEST_F(LobbySearch, AreFoundOnAnInterfaceThatComesLater) {
   const auto lobby = lobby_on("anna");
   link_twice();
   EXPECT_EQ(found_from("ben", 10s, {"eth1"}).size(), 1U);
@@ -144,7 +144,7 @@ TEST_F(Lobbies, AreFoundOnAnInterfaceThatComesLater) {
   EXPECT_EQ(all[0].addresses.front(), "10.78.0.3");
 }
 
-TEST_F(Lobbies, AreNotFoundWhereMulticastIsBlocked) {
+TEST_F(LobbySearch, AreNotFoundWhereMulticastIsBlocked) {
   const auto lobby = lobby_on("anna");
   ip("desk", "link set to2 type bridge_slave mcast_flood off");  // as some Wi-Fi access points
   ip("desk", "link set to1 type bridge_slave mcast_flood off");
@@ -158,7 +158,7 @@ TEST_F(Lobbies, AreNotFoundWhereMulticastIsBlocked) {
 }
 
 /// A firewall of Ubuntu or Fedora may let multicast DNS in, and no answer to another port.
-TEST_F(Lobbies, AreFoundThroughAFirewallThatAdmitsOnlyPort5353) {
+TEST_F(LobbySearch, AreFoundThroughAFirewallThatAdmitsOnlyPort5353) {
   const auto lobby = lobby_on("anna");
   for (const char* family : {"-4", "-6"}) {
     const auto rule = [&](const char* act) { ip("ben", fmt::format("{} rule {}", family, act)); };
