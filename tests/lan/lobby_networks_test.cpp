@@ -14,7 +14,6 @@ namespace gv {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
 class LobbyLab : public Lab {
  protected:
@@ -147,7 +146,6 @@ TEST_F(LobbySearch, AreNotFoundWhereMulticastIsBlocked) {
   ip("desk", "link set to2 type bridge_slave mcast_flood off");  // as some Wi-Fi access points
   ip("desk", "link set to1 type bridge_slave mcast_flood off");
   EXPECT_TRUE(found_from("ben", 2s).empty());
-  EXPECT_LT(Clock::now() - begun, 4s);
   ip("desk", "link set to1 type bridge_slave mcast_flood on");
   EXPECT_EQ(found_from("ben").size(), 1U);
   ip("ben", "link set eth0 multicast off");
