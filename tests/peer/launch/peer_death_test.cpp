@@ -47,7 +47,7 @@ TEST_F(Launch, AStoppedPeerIsAwayAndComesBack) {
   ASSERT_TRUE(trains());
   const pid_t sleeper = pid_of(2);
   ::kill(sleeper, SIGSTOP);
-  EXPECT_TRUE(program.says("[peer 1] peer 2 is away (nothing heard for"));
+  EXPECT_TRUE(program.says("[peer 1] peer 2 is away (no message for"));
   EXPECT_TRUE(program.says("[peer 3] peer 2 is away"));
   ::kill(sleeper, SIGCONT);
   EXPECT_TRUE(program.says("[peer 1] peer 2 is back"));

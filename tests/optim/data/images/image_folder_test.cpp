@@ -85,7 +85,7 @@ TEST_F(Images, AFolderWithoutPicturesIsNoClass) {
   EXPECT_EQ(found.train.size(), 2U);
 }
 
-/// The message was once: is the disk well?
+/// The message was once: is the disk damaged?
 TEST_F(Images, AFolderWithinAClassIsRefusedByItsName) {
   for (const char* name : {"d/a/1.pgm", "d/b/1.pgm", "d/b/more/2.pgm"}) write(name, pgm(3, 2, 7));
   EXPECT_NE(error("d").find("d/b/more: is a folder within a class"), std::string::npos)

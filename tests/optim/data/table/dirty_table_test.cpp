@@ -133,7 +133,7 @@ TEST_F(DirtyTable, DatesAreNumbersOfDays) {
   EXPECT_EQ(error(spec).substr(0, 60),
             "b.csv:3: `soon` in column `sold` is no date, and `dates` nam");
   spec.dates = {"y"};
-  EXPECT_NE(error(spec).find("the target `y` stands under `dates`"), std::string::npos);
+  EXPECT_NE(error(spec).find("the target `y` is listed under `dates`"), std::string::npos);
 }
 
 TEST_F(DirtyTable, ManyCategoriesAreWarnedOf) {

@@ -229,7 +229,7 @@ TEST(Mdns, AChainOfManyPointersIsRefused) {
 TEST(Mdns, NamesAreAtMost255BytesLong) {
   const auto name_of = [](std::size_t last) {
     std::string name;
-    for (int k = 0; k < 3; ++k) name += '\x3f' + std::string(63, 'a');
+    for (int k = 0; k < 3; ++k) name.append(1, '\x3f').append(63, 'a');
     return name + static_cast<char>(last) + std::string(last, 'a') + '\0';
   };
   const std::string asked("\0\x0c\0\1\x0a_grapevine\x04_tcp\x05local\0", 27);
