@@ -118,6 +118,8 @@ TEST(GoldenScreens, AreThoseOfAllCommands) {
       "completion",   // a script; reference_test.cpp
       "bundle",       // the libraries of this machine; tests/peer/launch/agent, .ci/arm64
       "bench links",  // of several machines; tests/lan
+      "lobby",        // several machines; tests/lan/lobby_test.cpp
+      "join",         // several machines; tests/lan/lobby_test.cpp
       "deploy",       // files for others; tests/peer/launch/deploy
       "collect",      // of peers without a launcher; tests/peer/launch/collect_test.cpp
   };
