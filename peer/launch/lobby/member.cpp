@@ -121,6 +121,7 @@ class Member {
       co_await pause_.async_wait(as_result);
       pause = std::min<Clock::duration>(2 * pause, longest_pause);
     }
+    signals_.cancel();
     signals_.clear();  // a second signal ends us at once, and the kernel then kills the agents
   }
 
