@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include "peer/launch/agent/interfaces.h"
 #include "peer/launch/lobby/group_socket.h"
 
 namespace gv {
@@ -41,7 +42,14 @@ std::vector<MdnsPacket> packets_at(GroupSocket& socket, Clock::duration time) {
   return packets;
 }
 
+/// The kernel may send from another interface's address over the loopback.
+bool has_other_interfaces() {
+  return !interface_addresses().empty();
+}
+constexpr const char* labs = "answers have the address of another interface; tests/lan has labs";
+
 TEST(Discovery, FindsALobbyOfThisMachine) {
+  if (has_other_interfaces()) GTEST_SKIP() << labs;
   const LobbyResponder lobby(here, 27001, 3, loopback);
   const Clock::time_point begun = Clock::now();
   const std::vector<FoundLobby> all = found(here, 10s);
@@ -180,6 +188,7 @@ std::size_t found_with_hops(int hops) {
 }
 
 TEST(Discovery, BelievesNoAnswerThatARouterHasForwarded) {
+  if (has_other_interfaces()) GTEST_SKIP() << labs;
   EXPECT_EQ(found_with_hops(255), 1U);
   EXPECT_EQ(found_with_hops(254), 0U);
 }

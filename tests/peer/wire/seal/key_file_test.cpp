@@ -47,7 +47,7 @@ TEST_F(KeyFile, IsNeverWrittenOver) {
   write_key_files(path("keys"), first);
   fs::remove(path("keys/peer-0.pem"));
   const std::string said = error_in(scratch_, [&] { write_key_files(path("keys"), make_keys(2)); });
-  EXPECT_NE(said.find("keys/peer-1.pem: is there already"), std::string::npos) << said;
+  EXPECT_NE(said.find("keys/peer-1.pem: exists already"), std::string::npos) << said;
   EXPECT_NE(said.find("help:"), std::string::npos) << said;
   EXPECT_FALSE(fs::exists(path("keys/peer-0.pem"))) << "all or none";
   EXPECT_EQ(text_of(read_key_file(path("keys/peer-1.pem"))), text_of(first[1]));
