@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadSweep{"NothingLeft", "vary: { topology: [ring] }\nskip: [{ topology: ring }]\n", 0,
                  "no cell is left"},
         BadSweep{"VariedSeed", "vary: { seed: [1, 2] }\n", 1, "write `seeds: 6`"},
-        BadSweep{"TheSameSeedTwice", "seeds: [1, 2, 1]\n", 1, "seed 1 stands twice"},
+        BadSweep{"TheSameSeedTwice", "seeds: [1, 2, 1]\n", 1, "seed 1 is listed twice"},
         BadSweep{"TwoTargets", "target: { loss: 1, accuracy: 0.5 }\n", 1, "expected one target"},
         BadSweep{"Alias", "vary: { topology: *x }\n", 1, "not valid YAML"},
         BadSweep{"ScalarAxis", "vary: { topology: ring }\n", 1,
