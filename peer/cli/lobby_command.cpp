@@ -8,7 +8,6 @@
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -27,6 +26,7 @@
 #include "peer/fleet/flat_keys.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/agent/bundle.h"
+#include "peer/launch/agent/facts.h"
 #include "peer/launch/agent/interfaces.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/lobby/discovery.h"
@@ -327,8 +327,7 @@ class LobbyScreen {
 
   std::vector<LobbySeat> seats_of(const std::vector<LobbyMember>& members) const {
     std::vector<LobbySeat> seats;
-    if (!arguments_.not_here)
-      seats.push_back({.machine = "localhost", .cores = std::thread::hardware_concurrency()});
+    if (!arguments_.not_here) seats.push_back({.machine = "localhost", .cores = own_facts().cores});
     for (const LobbyMember& member : members) {
       seats.push_back({.machine = member.offer.name,
                        .cores = member.offer.cores,
@@ -467,7 +466,8 @@ void lobby_options(Options& options, LobbyArguments& arguments) {
   options.value("--machines", arguments.machines,
                 "Number of machines, this one included, with which FLEET starts (default: one per "
                 "peer)");
-  options.value("--port", arguments.port, "TCP port of the lobby (default: any free one)");
+  options.value("--port", arguments.port, "TCP port of the lobby (default: any free one)")
+      .range(1, 65535);
   options.flag("--not-here", arguments.not_here, "Train on the other machines only");
   options.flag("--no-measure", arguments.no_measure, "Start without measuring speeds and links");
   options.flag("--resume", arguments.resume,
