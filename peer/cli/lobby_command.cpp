@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +11,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,12 +114,11 @@ bool is_own_address(const std::string& address) {
   return std::ranges::find(own, address, &InterfaceAddress::address) != own.end();
 }
 
-/// Returns whether the data are sent with the fleet: at most 256 MB, unless the file sets
-/// `launch.data`. A machine's own part stays there, and the test set is sent to all.
+/// Returns whether the data are sent with the fleet: at most most_pushed_bytes, unless the file
+/// sets `launch.data`. A machine's own part stays there, and the test set is sent to all.
 bool sends_data(const FleetOptions& options) {
   for (const auto& [key, value] : fleet_keys(options.file, options.sets))
     if (key == "launch.data") return false;
-  constexpr std::uintmax_t most_bytes = 256'000'000;
   std::uintmax_t bytes = 0;
   const std::vector<std::string> paths = data_paths(options.file, options.sets);
   for (const std::string& path : paths) {
@@ -130,7 +127,7 @@ bool sends_data(const FleetOptions& options) {
     for (const auto& entry : fs::recursive_directory_iterator(path))
       if (entry.is_regular_file()) bytes += entry.file_size();
   }
-  return !paths.empty() && bytes <= most_bytes;
+  return !paths.empty() && bytes <= most_pushed_bytes;
 }
 
 /// Lines of the user on stdin, without waiting.

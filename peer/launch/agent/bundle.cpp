@@ -99,8 +99,6 @@ std::vector<fs::path> shelves(const std::string& program) {
 /// Prefixes of a path within a word: `topology: file:office.edges`.
 constexpr std::array<std::string_view, 2> file_prefixes{"file:", "matrices:"};
 
-constexpr std::uint64_t most_pushed_bytes = std::uint64_t{256} << 20;
-
 struct NamedPath {
   std::string key, prefix;
   fs::path written;  ///< as written in the file

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ std::string cache_folder(const std::string& name);
 // and with its data if it has `launch: { data: push }`. Otherwise data are expected at the same
 // absolute path, or below the folder that `hosts` names for that machine. `host`: its name there,
 // or "" for a machine without a name in the file.
+
+/// Maximum size of the data that are sent.
+inline constexpr std::uint64_t most_pushed_bytes = std::uint64_t{256} << 20;
 
 /// Returns the files by their names on the other machine; the fleet's is fleet.yaml. Throws
 /// std::runtime_error with the path if a file cannot be read, or if the data are too large.
