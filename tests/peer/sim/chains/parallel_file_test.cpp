@@ -57,7 +57,8 @@ TEST(ParallelFile, SaysWhatCannotBeDivided) {
   expect_problem(problem_of("{ microbatches: 2 }"), "missing key `stages`");
   expect_problem(problem_of("{ stages: 3 }"), "4 peers cannot be divided into chains of 3");
   expect_problem(problem_of("{ stages: 3 }"), "take `peers: 6`, or 2 stages");
-  expect_problem(problem_of("{ stages: 2, microbatches: 3 }"), "a batch of 8 is no 3 microbatches");
+  expect_problem(problem_of("{ stages: 2, microbatches: 3 }"),
+                 "a batch of 8 cannot be divided into 3 equal microbatches");
   expect_problem(problem_of("{ stages: 2, microbatches: 3 }"), "`microbatches: 2`");
   expect_problem(problem_of("{ stages: 6 }", "", 6), "6");
   expect_problem(problem_of("{ stages: [fc1, fc9] }"), "fc9");
