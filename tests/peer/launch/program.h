@@ -56,6 +56,7 @@ class Program {
   Program(const std::vector<std::string>& command, AsItStands) : child_(command) {}
 
   void kill(int signal) { child_.kill(signal); }
+  void tell(const std::string& line) { child_.tell(line); }  ///< to its stdin
   pid_t pid() const { return child_.pid(); }
   /// Waits until its standard error holds `text`.
   testing::AssertionResult says(const std::string& text) {
