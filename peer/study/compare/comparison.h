@@ -42,6 +42,7 @@ struct Comparison {
 /// Compares `runs`, which must outlive the result. Throws std::invalid_argument if they cannot be
 /// compared: there are none, data or models differ, or no run reaches the target.
 Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions& options);
+Comparison compare_runs(std::vector<StoredRun>&& runs, const CompareOptions& options) = delete;
 
 /// "network.latency 5 ms, network.bandwidth 100 Mbit"; empty for a section without `by`.
 std::string name_of(const Section& section);

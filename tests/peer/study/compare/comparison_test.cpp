@@ -231,14 +231,15 @@ std::vector<StoredRun> agents() {
 }
 
 TEST(Comparison, OfAgentsIsOfTheirReturns) {
-  const Comparison c = compare_runs(agents(), {});
+  const std::vector<StoredRun> runs = agents();
+  const Comparison c = compare_runs(runs, {});
   EXPECT_EQ(c.measure, Measure::returned);
   const std::string text = comparison_text(c, {});
   EXPECT_NE(text.find("--target return=475 compares costs"), std::string::npos) << text;
   EXPECT_NE(text.find("in final return"), std::string::npos) << text;
   EXPECT_EQ(c.sections.at(0).contenders.at(0).label, "d-psgd") << "more is better";
   EXPECT_NE(text.find("-27.0"), std::string::npos) << text;
-  const Comparison costs = compare_runs(agents(), {.target = parse_target("return=250"), .by = {}});
+  const Comparison costs = compare_runs(runs, {.target = parse_target("return=250"), .by = {}});
   EXPECT_NEAR(summary_of(costs.sections.at(0).contenders.at(0), Measure::rounds)->mean, 50, 1e-9);
   EXPECT_NE(comparison_json(costs, {}).dump().find(
                 R"("target":{"figure":"return","of":"mean","value":250.0,"for":1})"),
@@ -246,9 +247,10 @@ TEST(Comparison, OfAgentsIsOfTheirReturns) {
 }
 
 TEST(Comparison, SaysWhichReturnNoAgentReaches) {
-  const auto refused = [](const char* target) {
+  const std::vector<StoredRun> runs = agents();
+  const auto refused = [&](const char* target) {
     try {
-      compare_runs(agents(), {.target = parse_target(target), .by = {}});
+      compare_runs(runs, {.target = parse_target(target), .by = {}});
     } catch (const std::invalid_argument& e) {
       return std::string(e.what());
     }
