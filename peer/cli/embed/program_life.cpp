@@ -162,9 +162,7 @@ TcpPeerOptions ProgramPeer::options() {
   std::tie(options.listen_address, options.listen_port) = listens_at(fleet_, words_);
   options.connect_deadline = time_of(words_.wait_seconds);
   options.folder = words_.folder;
-  options.from = words_.from;
-  options.rejoin = words_.rejoin;
-  options.clock = time_of(words_.clock_seconds);
+  options.past = {words_.from, words_.rejoin, time_of(words_.clock_seconds)};
   if (line_) line_->tell_all(options);
   options.on_report = [this, tell = options.on_report](Report report) {
     handle_report(report);

@@ -1,4 +1,4 @@
-#include "peer/cli/lobby_start.h"
+#include "peer/cli/lobby/lobby_start.h"
 
 #include <filesystem>
 #include <fstream>

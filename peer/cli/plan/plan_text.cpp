@@ -1,4 +1,4 @@
-#include "peer/cli/plan_text.h"
+#include "peer/cli/plan/plan_text.h"
 
 #include <algorithm>
 #include <cmath>

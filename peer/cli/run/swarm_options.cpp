@@ -1,4 +1,4 @@
-#include "peer/cli/swarm_options.h"
+#include "peer/cli/run/swarm_options.h"
 
 #include <algorithm>
 #include <charconv>

@@ -16,10 +16,10 @@
 
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"
-#include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/cli/run_end.h"
-#include "peer/cli/run_screen.h"
+#include "peer/cli/run/batch_job.h"
+#include "peer/cli/run/run_end.h"
+#include "peer/cli/run/run_screen.h"
 #include "peer/cli/this_program.h"
 #include "peer/launch/agent/fetch_files.h"
 #include "peer/launch/agent/ssh.h"

@@ -15,7 +15,7 @@
 
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/cli/start_checks.h"
+#include "peer/cli/run/start_checks.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/net_address.h"
 #include "peer/fleet/sections.h"

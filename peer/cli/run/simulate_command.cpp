@@ -11,8 +11,8 @@
 
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/cli/run_end.h"
-#include "peer/cli/swarm_options.h"
+#include "peer/cli/run/run_end.h"
+#include "peer/cli/run/swarm_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/launch/best_model.h"
 #include "peer/launch/resume.h"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "peer/cli/exporter.h"
+#include "peer/cli/results/exporter.h"
 #include "peer/cli/written_file.h"
 #include "peer/record/export/exported_run.h"
 

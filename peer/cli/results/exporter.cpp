@@ -1,4 +1,4 @@
-#include "peer/cli/exporter.h"
+#include "peer/cli/results/exporter.h"
 
 namespace gv::cli {
 

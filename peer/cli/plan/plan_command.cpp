@@ -10,9 +10,9 @@
 
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/cli/plan_answers.h"
-#include "peer/cli/plan_text.h"
-#include "peer/cli/run_screen.h"
+#include "peer/cli/plan/plan_answers.h"
+#include "peer/cli/plan/plan_text.h"
+#include "peer/cli/run/run_screen.h"
 #include "peer/fleet/fleet.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/work_shares.h"

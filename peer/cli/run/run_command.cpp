@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "optim/unknown_figure.h"
-#include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/cli/grown_run.h"
-#include "peer/cli/run_end.h"
-#include "peer/cli/run_screen.h"
-#include "peer/cli/start_checks.h"
+#include "peer/cli/run/batch_job.h"
+#include "peer/cli/run/grown_run.h"
+#include "peer/cli/run/run_end.h"
+#include "peer/cli/run/run_screen.h"
+#include "peer/cli/run/start_checks.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/host_names.h"
 #include "peer/fleet/keys/key_words.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
-#include "peer/cli/exporter.h"
+#include "peer/cli/results/exporter.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/live/run_finder.h"
 

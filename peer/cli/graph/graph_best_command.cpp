@@ -6,7 +6,7 @@
 #include "graph/best_graphs.h"
 #include "graph/weights.h"
 #include "peer/cli/command.h"
-#include "peer/cli/graph_rows.h"
+#include "peer/cli/graph/graph_rows.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"

@@ -1,4 +1,4 @@
-#include "peer/cli/graph_rows.h"
+#include "peer/cli/graph/graph_rows.h"
 
 #include <algorithm>
 #include <cmath>

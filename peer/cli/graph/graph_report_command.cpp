@@ -14,7 +14,7 @@
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "peer/cli/command.h"
-#include "peer/cli/graph_rows.h"
+#include "peer/cli/graph/graph_rows.h"
 #include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/graph_page.h"

@@ -1,4 +1,4 @@
-#include "peer/cli/grown_run.h"
+#include "peer/cli/run/grown_run.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "peer/cli/lobby_page.h"
+#include "peer/cli/lobby/lobby_page.h"
 
 #include <exception>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "peer/cli/batch_job.h"
+#include "peer/cli/run/batch_job.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "peer/cli/plan_answers.h"
+#include "peer/cli/plan/plan_answers.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "peer/cli/exporter.h"
+#include "peer/cli/results/exporter.h"
 #include "peer/record/export/exported_run.h"
 
 namespace gv::cli {

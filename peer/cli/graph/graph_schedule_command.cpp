@@ -5,7 +5,7 @@
 #include "graph/schedule/schedule_rate.h"
 #include "graph/schedules.h"
 #include "peer/cli/command.h"
-#include "peer/cli/graph_rows.h"
+#include "peer/cli/graph/graph_rows.h"
 #include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
 

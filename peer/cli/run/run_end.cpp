@@ -1,4 +1,4 @@
-#include "peer/cli/run_end.h"
+#include "peer/cli/run/run_end.h"
 
 #include <algorithm>
 #include <filesystem>

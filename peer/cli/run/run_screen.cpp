@@ -1,4 +1,4 @@
-#include "peer/cli/run_screen.h"
+#include "peer/cli/run/run_screen.h"
 
 #include <algorithm>
 #include <chrono>
