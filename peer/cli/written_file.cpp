@@ -1,5 +1,6 @@
 #include "peer/cli/written_file.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -20,6 +21,15 @@ void write_file(const std::string& path, std::string_view bytes) {
   out << bytes;
   out.close();
   if (!out) throw std::runtime_error(path + ": cannot be written");
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& beginning) : path_(beginning + "-XXXXXX") {
+  if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error(path_ + ": cannot be made");
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 AnswerPage::AnswerPage(const std::string& folder, const std::string& stem) {

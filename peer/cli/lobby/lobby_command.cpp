@@ -195,6 +195,12 @@ class OnTerminal {
   pid_t pid_ = -1;
 };
 
+LobbyMember own_machine() {
+  LobbyMember member{.offer = own_offer(""), .here = true};
+  member.offer.name += " (here)";
+  return member;
+}
+
 class LobbyScreen {
  public:
   /// `fleet`: that of the arguments, if they name one.
@@ -211,7 +217,8 @@ class LobbyScreen {
                 .socket = socket_,
                 .say = say}),
         responder_(kept_.code.lobby, lobby_.port(), lobby_protocol),
-        page_(lobby_, kept_.code.lobby),
+        own_(arguments.not_here ? std::vector<LobbyMember>() : std::vector{own_machine()}),
+        page_(lobby_, kept_.code.lobby, own_),
         fleet_(std::move(fleet)) {
     ::setenv(lobby_variable, socket_.c_str(), 1);
     kept_.port = lobby_.port();
@@ -253,7 +260,10 @@ class LobbyScreen {
       say("       then, here: run FLEET [--set KEY=VALUE], list, or quit");
   }
 
-  std::size_t own() const { return arguments_.not_here ? 0 : 1; }
+  void list(const std::vector<LobbyMember>& members) const {
+    for (const LobbyMember& member : own_) say(machine_text(member));
+    for (const LobbyMember& member : members) say(machine_text(member));
+  }
 
   std::size_t wanted_machines() const {
     return arguments_.machines > 0 ? arguments_.machines : fleet_->peers.size();
@@ -265,7 +275,7 @@ class LobbyScreen {
     return all;
   }
 
-  bool is_complete() const { return here().size() + own() >= wanted_machines(); }
+  bool is_complete() const { return here().size() + own_.size() >= wanted_machines(); }
 
   /// Carries out a line of the user. Returns the exit code if the lobby ends with it.
   std::optional<int> obey(const std::string& line) {
@@ -278,7 +288,7 @@ class LobbyScreen {
       return std::nullopt;
     }
     if (words.empty() || words[0] == "list") {
-      for (const LobbyMember& member : lobby_.members()) say(machine_text(member));
+      list(lobby_.members());
     } else if (words[0] == "quit" || words[0] == "exit") {
       return exit_code::done;
     } else if (words[0] == "run" && words.size() > 1) {
@@ -371,10 +381,11 @@ class LobbyScreen {
   /// Starts the fleet on the machines that are here. Returns the exit code of `run`.
   int start(const FleetOptions& options) {
     const std::vector<LobbyMember> members = here();
-    if (members.size() + own() == 0) throw std::runtime_error("lobby: no machine has joined yet");
+    if (members.empty() && own_.empty())
+      throw std::runtime_error("lobby: no machine has joined yet");
     if (const std::string why = seat_objection(*fleet_, members); !why.empty())
       throw std::invalid_argument("lobby: " + why);
-    for (const LobbyMember& member : members) say(machine_text(member));
+    list(members);
     const std::vector<LobbySeat> seats = seats_of(members);
     for (const LobbySeat& seat : seats)
       if (seat.peers == 0)
@@ -439,6 +450,7 @@ class LobbyScreen {
   std::string socket_;
   Lobby lobby_;
   LobbyResponder responder_;
+  std::vector<LobbyMember> own_;  ///< this machine, if it trains
   LobbyPage page_;
   UserLines lines_;
   std::optional<Fleet> fleet_;

@@ -13,7 +13,6 @@
 #include "peer/show/live/http_server.h"
 #include "peer/show/live/live_client.h"
 #include "peer/show/live/live_page.h"
-#include "peer/show/page/page_style.h"
 #include "peer/show/page/svg.h"
 #include "peer/wire/tcp/named_socket.h"
 
@@ -21,14 +20,6 @@ namespace gv::cli {
 namespace {
 
 constexpr int refresh_seconds = 2;
-
-constexpr std::string_view own_style = R"(
-.away td { color: var(--soft); }
-.figures { display: flex; flex-wrap: wrap; gap: 10px 26px; }
-.figures div { color: var(--soft); font-size: 13px; }
-.figures b { display: block; color: var(--ink); font-size: 20px; }
-.cards.curves { grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); }
-)";
 
 std::string devices_of(const MachineOffer& offer) {
   std::string text;
@@ -50,7 +41,6 @@ std::string row(const LobbyMember& member) {
 std::string machines_of(const std::vector<LobbyMember>& members) {
   std::string rows;
   for (const LobbyMember& member : members) rows += row(member);
-  if (rows.empty()) return "<p>No machine has joined yet.</p>\n";
   return "<table><tr><th>machine</th><th>state</th><th>cores</th><th>memory</th><th>speed</th>"
          "<th>devices</th><th>data</th></tr>\n" +
          rows + "</table>\n";
@@ -61,25 +51,24 @@ std::string run_of(const std::string& folder) {
   if (folder.empty()) return "<p>No run has started yet.</p>\n";
   try {
     const std::optional<RunView> view = view_of_run(folder);
-    if (!view) return fmt::format("<p>The run in {} has ended.</p>\n", svg::escape(folder));
-    return live_head(*view) + live_figures(read_metrics(folder + "/metrics.jsonl")) +
-           live_peers(*view);
+    const std::string curves = fmt::format("<div class=\"cards curves\">{}</div>\n",
+                                           live_figures(read_metrics(folder + "/metrics.jsonl")));
+    if (!view)
+      return fmt::format("<p>The run in {} has ended.</p>\n{}", svg::escape(folder), curves);
+    return live_head(*view) + curves + live_peers(*view);
   } catch (const std::exception&) {  // it begins or ends just now
     return "<p>The run is starting.</p>\n";
   }
-}
-
-std::string style() {
-  return page_style() + std::string(own_style);
 }
 
 }  // namespace
 
 class LobbyPage::Impl {
  public:
-  Impl(const Lobby& lobby, unsigned number)
+  Impl(const Lobby& lobby, unsigned number, std::vector<LobbyMember> own)
       : lobby_(lobby),
         number_(number),
+        own_(std::move(own)),
         token_(http::new_token()),
         server_(listeners(), [this](const http::Request& request, const http::Access&) {
           return answer(request);
@@ -119,7 +108,8 @@ class LobbyPage::Impl {
       const std::lock_guard lock(mutex_);
       folder = folder_;
     }
-    const std::vector<LobbyMember> members = lobby_.members();
+    std::vector<LobbyMember> members = lobby_.members();
+    members.insert(members.begin(), own_.begin(), own_.end());
     return {
         .type = "text/html; charset=utf-8",
         .body = fmt::format(
@@ -127,14 +117,15 @@ class LobbyPage::Impl {
             "name=\"viewport\" content=\"width=device-width\"/>\n<meta http-equiv=\"refresh\" "
             "content=\"{}; url=/\"/>\n<title>Lobby {:02}</title>\n<style>{}</style></head><body>\n"
             "<h1>Lobby {:02}</h1>\n{}<h2>Run</h2>\n{}</body></html>\n",
-            refresh_seconds, number_, style(), number_, machines_of(members), run_of(folder)),
+            refresh_seconds, number_, live_style(), number_, machines_of(members), run_of(folder)),
         .headers = {fmt::format("Content-Security-Policy: default-src 'none'; style-src {}",
-                                csp_hash(style())),
+                                csp_hash(live_style())),
                     "Cache-Control: no-store"}};
   }
 
   const Lobby& lobby_;
   unsigned number_;
+  std::vector<LobbyMember> own_;
   std::string token_;
   std::uint16_t port_ = 0;
   std::mutex mutex_;  ///< for folder_, which the server's thread reads
@@ -142,8 +133,8 @@ class LobbyPage::Impl {
   http::Server server_;  ///< last: its thread uses the others
 };
 
-LobbyPage::LobbyPage(const Lobby& lobby, unsigned number)
-    : impl_(std::make_unique<Impl>(lobby, number)) {}
+LobbyPage::LobbyPage(const Lobby& lobby, unsigned number, std::vector<LobbyMember> own)
+    : impl_(std::make_unique<Impl>(lobby, number, std::move(own))) {}
 LobbyPage::~LobbyPage() = default;
 
 void LobbyPage::show_run(const std::string& folder) {

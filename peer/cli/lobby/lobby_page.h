@@ -12,8 +12,9 @@ namespace gv::cli {
 /// run if there is one. It changes nothing, and its address has a token.
 class LobbyPage {
  public:
-  /// Serves at all addresses of this machine. Throws std::runtime_error if no port is free.
-  explicit LobbyPage(const Lobby& lobby, unsigned number);
+  /// Serves at all addresses of this machine. Throws std::runtime_error if no port is free. `own`:
+  /// this machine, if it trains.
+  LobbyPage(const Lobby& lobby, unsigned number, std::vector<LobbyMember> own);
   ~LobbyPage();
   LobbyPage(const LobbyPage&) = delete;
   LobbyPage& operator=(const LobbyPage&) = delete;

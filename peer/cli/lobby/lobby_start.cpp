@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "optim/printable.h"
+#include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/process.h"
 #include "peer/record/report/console.h"
@@ -120,19 +120,6 @@ double change_of(const std::optional<Forecast>& forecast, const std::string& set
   return 0;
 }
 
-/// A file that is deleted at the end.
-struct Temporary {
-  explicit Temporary(const char* ending)
-      : path((std::filesystem::temp_directory_path() /
-              fmt::format("grapevine-lobby-{}.{}", ::getpid(), ending))
-                 .string()) {}
-  ~Temporary() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
-  std::string path;
-};
-
 /// Returns the seat's entry of `hosts`, "" if it needs none.
 std::string host_text(const LobbySeat& seat) {
   if (seat.machine == "localhost" && seat.address.empty()) return "";
@@ -171,17 +158,17 @@ class StartStudy {
   }
 
   void measure_links() {
-    const Answer bench = ask({"bench", "links", file_, "--seconds", "0.3", "-o", links_.path});
-    if (std::filesystem::exists(links_.path))
-      known_.push_back(fmt::format("links={{ file: {} }}", json_quoted(links_.path)));
+    const Answer bench = ask({"bench", "links", file_, "--seconds", "0.3", "-o", links_});
+    if (std::filesystem::exists(links_))
+      known_.push_back(fmt::format("links={{ file: {} }}", json_quoted(links_)));
     else
       problems_ += " The links were not measured: " + printable(bench.words, 200);
   }
 
   /// Only for methods and graphs for which `plan --place` has an answer.
   void choose_places() {
-    const Temporary graph("graph");
-    const Answer placed = ask({"plan", file_, "--json", "--place", graph.path});
+    const Answer placed =
+        ask({"plan", file_, "--json", "--place", folder_.path() + "/placed.graph"});
     if (!placed.good) return;
     const JsonValue json = parse_json(placed.out, "plan --place");
     const double before = json_number(json, "seconds_as_numbered");
@@ -238,7 +225,8 @@ class StartStudy {
   std::string program_, file_;
   std::vector<std::string> sets_;
   std::vector<LobbySeat> seats_;
-  Temporary links_{"links.yaml"};
+  TemporaryFolder folder_{(std::filesystem::temp_directory_path() / "grapevine").string()};
+  std::string links_ = folder_.path() + "/links.yaml";
   std::vector<std::string> known_;  ///< further --set values for `plan`
   std::vector<PeerId> places_;
   std::vector<std::string> chosen_;

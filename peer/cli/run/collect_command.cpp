@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "peer/cli/run/run_end.h"
 #include "peer/cli/run/run_screen.h"
 #include "peer/cli/this_program.h"
+#include "peer/cli/written_file.h"
 #include "peer/launch/agent/fetch_files.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/peer_reports.h"
@@ -218,29 +218,10 @@ std::string machine_of(const std::string& place) {
   return machine;
 }
 
-/// A temporary folder, removed at the end.
-class FetchedFolder {
- public:
-  explicit FetchedFolder(const std::string& beside) : path_(beside + ".fetched-XXXXXX") {
-    if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error(path_ + ": cannot be made");
-  }
-  ~FetchedFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  FetchedFolder(const FetchedFolder&) = delete;
-  FetchedFolder& operator=(const FetchedFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// Fetches the peers' folders from another machine, by the user's own ssh.
 void fetch(const std::string& place, const std::string& into) {
   const std::string folder = place.substr(colon_of(place) + 1);
-  const FetchedFolder fetched(into);
+  const TemporaryFolder fetched(into + ".fetched");
   const std::string there =
       fmt::format("tar -C {} -cf - peers", shell_word(folder.empty() ? "." : folder));
   std::string line;

@@ -70,10 +70,6 @@ th.share { text-align: left; } .share { min-width: 150px; }
   .figures { grid-template-columns: 1fr 1fr; } }
 )";
 
-std::string style() {
-  return page_style() + std::string(own_style);
-}
-
 std::string figure(std::string_view name, const std::string& value) {
   return fmt::format("<div><b>{}</b>{}</div>", svg::escape(value), name);
 }
@@ -253,6 +249,10 @@ std::string figure(const std::vector<MetricsRow>& curve,
 
 }  // namespace
 
+std::string live_style() {
+  return page_style() + std::string(own_style) + ".away td { color: var(--soft); }\n";
+}
+
 std::string live_head(const RunView& view) {
   std::string out;
   if (const auto over = view.part_over())
@@ -299,7 +299,7 @@ std::string live_page(const RunView& view, const std::vector<MetricsRow>& curve)
       "asked for</span></div>\n<p class=\"lead\">{2} on {3}; {4}</p>\n"
       "<div id=\"head\">{5}</div>\n<div id=\"figures\" class=\"cards curves\">{6}</div>\n"
       "<h2>Peers</h2>\n<div id=\"peers\">{7}</div>\n<script>{8}</script>\n</body>\n</html>\n",
-      svg::escape(view.title.name), style(), svg::escape(view.title.method),
+      svg::escape(view.title.name), live_style(), svg::escape(view.title.method),
       svg::escape(view.title.graph), svg::escape(view.title.folder), live_head(view),
       live_figures(curve), live_peers(view), script);
 }
@@ -308,7 +308,7 @@ std::string live_page_policy() {
   return fmt::format(
       "Content-Security-Policy: default-src 'none'; script-src {}; style-src {}; connect-src "
       "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      csp_hash(script), csp_hash(style()));
+      csp_hash(script), csp_hash(live_style()));
 }
 
 std::string csp_hash(std::string_view inline_text) {
