@@ -274,7 +274,7 @@ TEST_F(Parts, StayOnTheirMachines) {
   EXPECT_EQ(end.summary().at("params_hash"), simulated(file)) << end.err;
 }
 
-TEST_F(Parts, WithOtherColumnsAreRefusedBeforeTheStart) {
+TEST_F(Parts, WithOtherColumnsWaitForThoseThatAgree) {
   write_part(part_of("carl"), 3, "a,c,kind");
   Program lobby = opened({parts_fleet(), "--not-here", "--no-measure"});
   const std::string code = code_of(lobby);
@@ -282,8 +282,11 @@ TEST_F(Parts, WithOtherColumnsAreRefusedBeforeTheStart) {
   for (const char* host : {"anna", "ben", "carl"})
     machines.push_back(join(host, code, {"--data", part_of(host)}));
   EXPECT_TRUE(lobby.says("the columns of carl's data are not those of"));
-  EXPECT_TRUE(lobby.says("Enter tries again, quit closes the lobby"));
-  lobby.tell("quit");
+  EXPECT_TRUE(lobby.says("tries again when a machine joins again, or at Enter"));
+  machines[2]->kill(SIGINT);
+  machines[2]->wait();
+  write_part(part_of("carl"), 33);
+  machines[2] = join("carl", code, {"--data", part_of("carl")});
   EXPECT_EQ(lobby.wait().code, 0);
   expect_closed(machines);
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -26,7 +27,8 @@ namespace gv::cli {
 namespace {
 
 struct JoinArguments {
-  std::string code, at, name, folder, data;
+  std::vector<std::string> code;  ///< in one word or several
+  std::string at, name, folder, data;
   std::uint32_t cores = 0;
   double memory_gb = 0;
   bool no_program = false;
@@ -119,12 +121,13 @@ bool agrees(const JoinArguments& arguments) {
 
 int join(const JoinArguments& arguments) {
   console::never_wait();
-  const auto code = parse_join_code(arguments.code);
+  const std::string words = fmt::format("{}", fmt::join(arguments.code, " "));
+  const auto code = parse_join_code(words);
   if (!code)
     throw std::invalid_argument(fmt::format(
         "join: '{}' is no code: it has eight digits, such as 42-731-908, and is on the lobby's "
         "screen",
-        printable(arguments.code, 40)));
+        printable(words, 40)));
   if (!arguments.at.empty()) parse_host_port(arguments.at);
   MachineOffer offer = own_offer(arguments.data);
   if (!arguments.name.empty()) offer.name = machine_name(arguments.name);

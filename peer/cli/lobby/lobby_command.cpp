@@ -232,7 +232,7 @@ class LobbyScreen {
       std::optional<int> code;
       if (const auto line = lines_.take())
         code = obey(*line);
-      else if (fleet_ && may_start_ && is_complete())
+      else if (fleet_ && is_complete() && offers() != refused_with_)
         code = start_or_stay();
       if (code) return *code;
       pollfd fd{signals_.fd(), POLLIN, 0};
@@ -318,17 +318,27 @@ class LobbyScreen {
     fleet_.reset();
   }
 
-  /// Starts FLEET after reading it again, because the user may have changed it. If that fails, the
-  /// lobby stays open as long as the user can press Enter.
+  /// Returns what the machines offer that are here.
+  std::string offers() const {
+    std::string all;
+    for (const LobbyMember& member : here()) all += offer_text(member.offer);
+    return all;
+  }
+
+  /// Starts FLEET after reading it again, because the user may have changed it. If it does not
+  /// start, the lobby stays open as long as the user can press Enter.
   std::optional<int> start_or_stay() {
+    refused_with_ = offers();
     try {
       fleet_ = read_file(arguments_.file);
-      return start(arguments_.file);
+      const int code = start(arguments_.file);
+      const bool started = code != exit_code::usage && code != exit_code::could_not_start;
+      if (started || !lines_.open()) return code;
     } catch (const std::exception& wrong) {
       if (!lines_.open()) throw;
-      say(error_text(wrong) + "\n       Enter tries again, quit closes the lobby");
+      say(error_text(wrong));
     }
-    may_start_ = false;
+    say("       tries again when a machine joins again, or at Enter; quit closes the lobby");
     return std::nullopt;
   }
 
@@ -454,7 +464,7 @@ class LobbyScreen {
   LobbyPage page_;
   UserLines lines_;
   std::optional<Fleet> fleet_;
-  bool may_start_ = true;  ///< without Enter; no longer after a start that failed
+  std::optional<std::string> refused_with_;  ///< offers() at the last start that failed
 };
 
 int lobby(const LobbyArguments& given) {

@@ -146,7 +146,9 @@ MachineOffer own_offer(const std::string& data) {
   offer.data = std::filesystem::absolute(data).string();
   // In a folder, the lobby's names of the data could be those of new files.
   if (!std::filesystem::is_regular_file(data) || !std::ifstream(data).good())
-    throw std::runtime_error(data + " is not a file that can be read");
+    throw std::invalid_argument(printable(data, most_text) +
+                                ": is not a file that can be read\n"
+                                "help:  name this machine's own part, such as --data part.csv");
   if (data.ends_with(".csv")) offer.columns = columns_of(data);
   return offer;
 }

@@ -29,7 +29,7 @@ std::string offer_text(const MachineOffer& offer);
 MachineOffer parse_offer(const JsonValue& json);
 
 /// Returns this machine's offer; measures for a fifth of a second. `data`: path of the machine's
-/// own part, or "". Throws std::runtime_error if that file cannot be read.
+/// own part, or "". Throws std::invalid_argument if that file cannot be read.
 MachineOffer own_offer(const std::string& data);
 
 /// Returns a name of letters, digits and dashes made of any text, "machine" if nothing is left.
