@@ -20,7 +20,13 @@ namespace gv::cli {
 namespace {
 
 constexpr double worth_a_change = 1.1;
-constexpr const char* batch_by_speed = "train.batch=auto";
+
+/// Returns whether a change of `plan` gives each peer samples by its speed. It is the only one that
+/// the lobby makes by itself. `train.local_steps=auto` also divides the work by speed, but raises
+/// the slowest peer's learning rate, and the peers exchange their models more seldom.
+bool is_batch_by_speed(const std::string& set) {
+  return set.starts_with("train.batch=");
+}
 
 /// Output of a command of ours, and its last words if it failed.
 struct Answer {
@@ -43,11 +49,6 @@ std::vector<std::string> with_sets(std::vector<std::string> words,
                                    const std::vector<std::string>& sets) {
   for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
   return words;
-}
-
-std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
 }
 
 /// Takes the speeds of `bench speeds --json` into the seats.
@@ -108,17 +109,11 @@ std::string limit_text(const Forecast& forecast) {
 std::string advice_text(const Forecast& forecast) {
   std::vector<std::string> all;
   for (const auto& [set, times] : forecast.changes)
-    if (set != batch_by_speed && all.size() < 3)
+    if (!is_batch_by_speed(set) && all.size() < 3)
       all.push_back(fmt::format("`--set {}` ({:.2g} times)", set, times));
   return all.empty() ? "" : fmt::format(" Faster, if you want it: {}.", fmt::join(all, ", "));
 }
 
-double change_of(const std::optional<Forecast>& forecast, const std::string& set) {
-  if (!forecast) return 0;
-  for (const auto& [each, times] : forecast->changes)
-    if (each == set) return times;
-  return 0;
-}
 
 /// Returns the seat's entry of `hosts`, "" if it needs none.
 std::string host_text(const LobbySeat& seat) {
@@ -135,6 +130,55 @@ std::string group_text(const LobbySeat& seat, std::optional<double> speed, PeerI
   if (seat.cuda) text += ", device: auto";
   if (speed) text += fmt::format(", speed: {:.3g}", *speed);
   return text + " }";
+}
+
+/// Columns of a part of the data.
+struct PartColumns {
+  std::string whose;
+  std::vector<std::string> names;
+};
+
+/// Names the first column in which a part differs from `first`.
+std::string difference_text(const PartColumns& part, const PartColumns& first) {
+  const auto k = static_cast<std::size_t>(std::ranges::mismatch(part.names, first.names).in1 -
+                                          part.names.begin());
+  const auto name = [k](const PartColumns& of) {
+    return k < of.names.size() ? fmt::format("`{}`", printable(of.names[k], 60)) : "absent";
+  };
+  return fmt::format("the columns of {} are not those of {}: column {} is {}, not {}", part.whose,
+                     first.whose, k + 1, name(part), name(first));
+}
+
+/// Returns why a fleet with a part of the data for each peer cannot run, or "".
+std::string parts_objection(const Fleet& fleet,
+                            const std::vector<LobbyMember>& members,
+                            const std::vector<LobbySeat>& seats) {
+  std::vector<PartColumns> parts;
+  PeerId next = 0;
+  for (const LobbySeat& seat : seats) {
+    if (!seat.data.empty() && seat.peers > 1)
+      return fmt::format(
+          "{} would have {} peers, all of which would train on its one part of the data\nhelp:  "
+          "take `peers: {}`, one for each machine, or let more machines join",
+          seat.machine, seat.peers, seats.size());
+    for (const PeerId end = next + seat.peers; next < end; ++next) {
+      const std::filesystem::path own = fleet.data.table_file(next);
+      if (seat.machine == "localhost")
+        parts.push_back({"this machine's " + own.filename().string(), csv_columns(own)});
+    }
+  }
+  for (const LobbyMember& member : members) {
+    const std::string& name = member.offer.name;
+    if (member.offer.data.empty())
+      return fmt::format("{0} has no part of `{1}`\nhelp:  join there with --data FILE", name,
+                         fleet.data.table.file);
+    parts.push_back({name + "'s data", member.offer.columns});
+  }
+  if (!fleet.data.table.has_header()) return "";
+  std::erase_if(parts, [](const PartColumns& part) { return part.names.empty(); });
+  for (const PartColumns& part : parts)
+    if (part.names != parts.front().names) return difference_text(part, parts.front());
+  return "";
 }
 
 /// Measurements of the machines, one after the other, and the choices that follow from each.
@@ -181,17 +225,20 @@ class StartStudy {
                     seconds_text(after), seconds_text(before)));
   }
 
+  /// `plan` names a change only if it gains a tenth.
   void choose_batches() {
     forecast_ = forecast_of(ask({"plan", file_, "--json"}));
-    const double times = change_of(forecast_, batch_by_speed);
-    if (!forecast_ || !(times > worth_a_change * forecast_->times)) return;
-    sets_.emplace_back(batch_by_speed);
+    if (!forecast_) return;
+    const auto change = std::ranges::find_if(
+        forecast_->changes, [](const auto& each) { return is_batch_by_speed(each.first); });
+    if (change == forecast_->changes.end()) return;
+    sets_.push_back(change->first);
     chosen_.emplace_back("minibatches in proportion to the speeds");
     if (const auto changed = forecast_of(ask({"plan", file_, "--json"}))) forecast_ = changed;
   }
 
   LobbyStart result() const {
-    LobbyStart start{.sets = joined(sets_, seat_sets(seats_, places_)), .text = ""};
+    LobbyStart start{.sets = all_sets(), .text = ""};
     if (forecast_) start.text = forecast_text();
     if (!chosen_.empty()) start.text += fmt::format(" Chosen: {}.", fmt::join(chosen_, "; "));
     if (forecast_) start.text += advice_text(*forecast_);
@@ -202,9 +249,14 @@ class StartStudy {
   }
 
  private:
+  std::vector<std::string> all_sets() const {
+    std::vector<std::string> all = seat_sets(seats_, places_);
+    all.insert(all.begin(), sets_.begin(), sets_.end());
+    return all;
+  }
+
   Answer ask(std::vector<std::string> words) const {
-    words = with_sets(std::move(words), joined(sets_, seat_sets(seats_, places_)));
-    return answer_of(program_, with_sets(std::move(words), known_));
+    return answer_of(program_, with_sets(with_sets(std::move(words), all_sets()), known_));
   }
 
   std::string machine_of(PeerId peer) const {
@@ -262,30 +314,19 @@ std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats,
           fmt::format("peers=[{}]", fmt::join(groups, ", "))};
 }
 
-std::string seat_objection(const Fleet& fleet, const std::vector<LobbyMember>& members) {
+std::string seat_objection(const Fleet& fleet,
+                           const std::vector<LobbyMember>& members,
+                           const std::vector<LobbySeat>& seats) {
   const auto is_own = [](const HostSpec& host) { return host.name != "localhost"; };
   if (std::ranges::any_of(fleet.hosts, is_own))
     return "the file has `hosts` of its own\nhelp:  leave `hosts` out, or use `grapevine run`, "
            "which reaches them over ssh";
   const bool code = fleet.program.has_value() || !fleet.plugin_content.empty();
-  const std::vector<std::string>* columns = nullptr;
-  std::string first;
-  for (const LobbyMember& member : members) {
-    const MachineOffer& offer = member.offer;
-    if (code && !offer.program)
+  for (const LobbyMember& member : members)
+    if (code && !member.offer.program)
       return fmt::format("{} does not allow programs of the fleet file (join --no-program)",
-                         offer.name);
-    if (fleet.data.per_peer() && offer.data.empty())
-      return fmt::format("{0} has no part of `{1}`\nhelp:  join there with --data FILE", offer.name,
-                         fleet.data.table.file);
-    if (offer.columns.empty()) continue;
-    if (columns != nullptr && *columns != offer.columns)
-      return fmt::format("the columns of {}'s data are not those of {}'s: {} / {}", offer.name,
-                         first, fmt::join(offer.columns, ","), fmt::join(*columns, ","));
-    columns = &offer.columns;
-    first = offer.name;
-  }
-  return "";
+                         member.offer.name);
+  return fleet.data.per_peer() ? parts_objection(fleet, members, seats) : "";
 }
 
 LobbyStart measured_start(const std::string& program,
