@@ -168,7 +168,11 @@ void Lan::note_hosts(const RunFolder& folder) const {
 
 std::vector<std::string> Lan::bring_home(const RunFolder& folder) {
   const std::vector<std::string> missing = gv::bring_home(machines_, folder, options_.say);
-  note_hosts(folder);
+  try {
+    note_hosts(folder);
+  } catch (const std::runtime_error& full) {  // the model may fit all the same
+    options_.say(fmt::format("error: {}", full.what()));
+  }
   return missing;
 }
 
