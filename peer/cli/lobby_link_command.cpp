@@ -22,6 +22,7 @@ namespace {
 struct LinkArguments {
   std::string host, nonce, run;
   double leash = 15, grace = 8;
+  bool wait = false;
 };
 
 constexpr std::size_t most_waiting = std::size_t{1} << 20;
@@ -70,13 +71,11 @@ void pass_on(PipePair& here, PipePair& there, int lobby) {
 
 int link(const LinkArguments& arguments) {
   Descriptor lobby = connect_to_lobby();
-  const std::string order = Json{{"host", arguments.host},
-                                 {"nonce", arguments.nonce},
-                                 {"run", arguments.run},
-                                 {"leash", arguments.leash},
-                                 {"grace", arguments.grace}}
-                                .dump() +
-                            "\n";
+  const std::string order =
+      Json{{"host", arguments.host},   {"nonce", arguments.nonce}, {"run", arguments.run},
+           {"leash", arguments.leash}, {"grace", arguments.grace}, {"wait", arguments.wait}}
+          .dump() +
+      "\n";
   if (::write(lobby.get(), order.data(), order.size()) != static_cast<ssize_t>(order.size()))
     throw std::runtime_error("the lobby has ended");
   if (const std::string refusal = answer_of(lobby.get()); !refusal.empty()) {
@@ -98,6 +97,7 @@ void link_options(Options& options, LinkArguments& arguments) {
   options.value("--leash", arguments.leash, "Seconds without a word of the launcher")
       .range(1.0, 1e9);
   options.value("--grace", arguments.grace, "Seconds for the peers to end").range(0.0, 1e6);
+  options.flag("--wait", arguments.wait, "Wait for a machine that is away to come back");
 }
 
 }  // namespace

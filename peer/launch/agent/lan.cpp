@@ -81,7 +81,7 @@ void Lan::check_data() {
 std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& past) {
   const std::size_t k = machines_.of(id);
   if (!machines_.at(k).host->failure().empty()) {
-    machines_.start_again(k);
+    machines_.start_again(k, true);
     machines_.give_fleet(k);
     if (!start_.second.empty()) machines_.give_file(k, start_.first, start_.second);
   }
