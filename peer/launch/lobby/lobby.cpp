@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/lobby/channel.h"
 #include "peer/wire/frame/frame.h"
@@ -244,11 +245,11 @@ class Lobby::Impl {
   asio::awaitable<std::string> welcome(Connection channel, const JsonValue& message) {
     MachineOffer offer = parse_offer(parse_json(json_text(message, "offer"), "an offer"));
     std::string refusal;
-    if (offer.facts.wire != wire::version)
+    if (offer.facts.wire != wire::version || offer.facts.version != program_version)
       refusal = fmt::format(
-          "this machine has Grapevine {} (wire version {}), the lobby wire version {}: install the "
-          "same version on both",
-          offer.facts.version, offer.facts.wire, wire::version);
+          "this machine has Grapevine {} (wire version {}), the lobby {} (wire version {}): "
+          "install the same version on both",
+          offer.facts.version, offer.facts.wire, program_version, wire::version);
     const std::string token = json_text(message, "token");
     const std::string name = refusal.empty() ? free_name(offer.name, token) : "";
     if (refusal.empty() && name.empty()) refusal = "the lobby is full: it has 64 machines";
