@@ -107,11 +107,16 @@ std::string free_folder(const std::string& wanted) {
   }
 }
 
-/// Returns whether a machine at this address is this one: a second terminal, on which no search
-/// among other machines finds its address.
-bool is_own_address(const std::string& address) {
-  const auto own = interface_addresses();
+/// Returns whether a machine has this address, which a network address translator is without.
+bool has_address(const std::vector<InterfaceAddress>& own, const std::string& address) {
   return std::ranges::find(own, address, &InterfaceAddress::address) != own.end();
+}
+
+/// Returns whether another member is on the same machine: a second terminal, on which no search
+/// among other machines finds its address.
+bool is_twice(const LobbyMember& member, const std::vector<LobbyMember>& members) {
+  return has_address(member.offer.facts.addresses, member.address) &&
+         std::ranges::count(members, member.address, &LobbyMember::address) > 1;
 }
 
 /// Returns whether the data are sent with the fleet: at most most_pushed_bytes, unless the file
@@ -326,7 +331,8 @@ class LobbyScreen {
   }
 
   /// Starts FLEET after reading it again, because the user may have changed it. If it does not
-  /// start, the lobby stays open as long as the user can press Enter.
+  /// start, the lobby stays open as long as the user can press Enter: its machines need not join
+  /// again.
   std::optional<int> start_or_stay() {
     refused_with_ = offers();
     try {
@@ -334,6 +340,7 @@ class LobbyScreen {
       const int code = start(arguments_.file);
       const bool started = code != exit_code::usage && code != exit_code::could_not_start;
       if (started || !lines_.open()) return code;
+      forget_run();
     } catch (const std::exception& wrong) {
       if (!lines_.open()) throw;
       say(error_text(wrong));
@@ -345,16 +352,16 @@ class LobbyScreen {
   std::vector<LobbySeat> seats_of(const std::vector<LobbyMember>& members) const {
     std::vector<LobbySeat> seats;
     const bool parts = fleet_->data.per_peer();
+    const auto own = interface_addresses();
     if (!arguments_.not_here) seats.push_back({.machine = "localhost", .cores = own_facts().cores});
     for (const LobbyMember& member : members) {
       seats.push_back({.machine = member.offer.name,
                        .cores = member.offer.cores,
                        .cuda = !member.offer.devices.empty(),
                        .data = parts ? member.offer.data_folder : ""});
-      if (is_own_address(member.address)) {
-        seats.back().address = member.address;
-        if (!arguments_.not_here) seats.front().address = member.address;
-      }
+      const bool is_here = has_address(own, member.address);
+      if (is_here || is_twice(member, members)) seats.back().address = member.address;
+      if (is_here && !arguments_.not_here) seats.front().address = member.address;
     }
     share_peers(seats, static_cast<PeerId>(fleet_->peers.size()));
     return seats;
@@ -430,9 +437,14 @@ class LobbyScreen {
     if (arguments_.file.json) argv.emplace_back("--json");
     page_.show_run(kept_.folder);
     const int code = OnTerminal(std::move(argv)).wait(signals_);
-    if (code == exit_code::done)
-      keep({.code = kept_.code, .again = kept_.again, .port = kept_.port});
+    if (code == exit_code::done) forget_run();
     return code;
+  }
+
+  /// Leaves no run for `lobby --resume`.
+  void forget_run() {
+    kept_ = {.code = kept_.code, .again = kept_.again, .port = kept_.port};
+    keep(kept_);
   }
 
   /// Waits for the machines of the run that an earlier lobby started, and resumes it.

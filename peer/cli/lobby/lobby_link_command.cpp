@@ -22,6 +22,7 @@ namespace {
 struct LinkArguments {
   std::string host;
   AgentWords words;
+  bool wait = false;
 };
 
 constexpr std::size_t most_waiting = std::size_t{1} << 20;
@@ -72,6 +73,7 @@ int link(const LinkArguments& arguments) {
   Descriptor lobby = connect_to_lobby();
   Json message = agent_order(arguments.words);
   message["host"] = arguments.host;
+  message["wait"] = arguments.wait;
   const std::string order = message.dump() + "\n";
   if (::write(lobby.get(), order.data(), order.size()) != static_cast<ssize_t>(order.size()))
     throw std::runtime_error("the lobby has ended");
@@ -96,6 +98,7 @@ void link_options(Options& options, LinkArguments& arguments) {
       .range(1.0, 1e9);
   options.value("--grace", arguments.words.grace_seconds, "Seconds for the peers to end")
       .range(0.0, 1e6);
+  options.flag("--wait", arguments.wait, "Wait for a machine that is away to come back");
 }
 
 }  // namespace

@@ -114,7 +114,6 @@ std::string advice_text(const Forecast& forecast) {
   return all.empty() ? "" : fmt::format(" Faster, if you want it: {}.", fmt::join(all, ", "));
 }
 
-
 /// Returns the seat's entry of `hosts`, "" if it needs none.
 std::string host_text(const LobbySeat& seat) {
   if (seat.machine == "localhost" && seat.address.empty()) return "";

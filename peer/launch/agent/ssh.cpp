@@ -90,8 +90,11 @@ bool has_lobby() {
 
 std::vector<std::string> lobby_argv(const std::string& program,
                                     const std::string& machine,
-                                    const AgentWords& words) {
-  return with_options({program, "lobby-link", "--host", machine}, words);
+                                    const AgentWords& words,
+                                    bool waits) {
+  std::vector<std::string> argv{program, "lobby-link", "--host", machine};
+  if (waits) argv.emplace_back("--wait");
+  return with_options(argv, words);
 }
 
 Json agent_order(const AgentWords& words) {

@@ -41,10 +41,11 @@ std::vector<std::string> ssh_pushed(const std::string& target,
 inline constexpr const char* lobby_variable = "GRAPEVINE_LOBBY";
 bool has_lobby();
 /// Returns our own program's command that connects its streams with an agent on a machine that has
-/// joined the lobby.
+/// joined the lobby. `waits`: if the machine is away, the lobby waits for it for a while.
 std::vector<std::string> lobby_argv(const std::string& program,
                                     const std::string& machine,
-                                    const AgentWords& words);
+                                    const AgentWords& words,
+                                    bool waits);
 
 /// Returns a lobby's order for an agent, without the members that name the machine or the order.
 Json agent_order(const AgentWords& words);
