@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "generated/tour.h"
 #include "optim/printable.h"
 #include "optim/workers.h"
 #include "peer/cli/command.h"
@@ -33,61 +34,6 @@ namespace fs = std::filesystem;
 constexpr const char* usual_folder = "runs/tour";
 constexpr std::size_t longest_path = 300;
 constexpr std::size_t largest_text = 1U << 20;
-
-/// Fleet of the tour. `run` starts it as real processes, which emulate the slow network.
-constexpr const char* base_text =
-    R"(# The ring of `grapevine tour`. Eight peers learn to read digits.
-version: 1
-name: tour-ring
-seed: 7
-peers: 8
-data:
-  kind: digits                   # drawn by the program: needs no file
-  train: 8000
-  test: 1000
-  partition: { kind: dirichlet, alpha: 0.5, min_samples: 32 }
-model: { kind: mlp, hidden: [64] }
-train: { optimizer: { kind: sgd, lr: 0.05, momentum: 0.9 }, batch: 32 }
-algorithm: { kind: d-psgd, order: lian }
-topology: ring
-network:
-  latency: 20 ms
-  bandwidth: 100 Mbit
-  emulate: true                  # without it, `run` uses the network as it is
-stop: { rounds: 120 }
-evaluate: { every: 5 rounds }
-)";
-
-/// Sweep of the tour. Runs have about twice the rounds that they need to the target.
-constexpr const char* sweep_text =
-    R"(# The runs of `grapevine tour`: six systems on two networks, with three seeds.
-version: 1
-name: tour
-base: base.yaml
-vary:
-  system:
-    ring: {}
-    ring-32:
-      train.local_steps: 32
-      stop.rounds: 12
-      evaluate.every: 1 rounds
-    all-reduce: { algorithm: all-reduce }
-    local-sgd-32:
-      algorithm: local-sgd
-      train.local_steps: 32
-      stop.rounds: 8
-      evaluate.every: 1 rounds
-    server: { algorithm: { kind: parameter-server, order: sync } }
-    fedavg:
-      algorithm: { kind: fedavg, epochs: 1 }
-      stop.rounds: 8
-      evaluate.every: 1 rounds
-  network:
-    cities:      { network: { latency: 20 ms, bandwidth: 100 Mbit } }
-    data-centre: { network: { latency: 5 us, bandwidth: 100 Gbit } }
-seeds: 3
-target: { accuracy: 0.9 }
-)";
 
 constexpr const char* lead_text =
     R"(Eight virtual machines learn to read drawn digits. Six systems train them:
@@ -117,8 +63,8 @@ void refuse_other_content(const std::string& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored) || fs::is_empty(folder, ignored)) return;
   const auto sweep = read_whole(folder + "/sweep.yaml", largest_text);
-  const bool ours = read_whole(folder + "/base.yaml", largest_text) == base_text &&
-                    sweep.value_or(sweep_text) == sweep_text;
+  const bool ours = read_whole(folder + "/base.yaml", largest_text) == base_yaml &&
+                    sweep.value_or(std::string(sweep_yaml)) == sweep_yaml;
   if (!ours)
     throw std::invalid_argument(fmt::format(
         "tour: {} is there already and holds something else\n"
@@ -138,8 +84,8 @@ void write_files(const std::string& folder) {
         fmt::format("tour: cannot write into {}: {}\n"
                     "help:  name another folder: grapevine tour -o FOLDER",
                     printable(folder, longest_path), error.message()));
-  write_whole(folder + "/base.yaml", base_text);
-  write_whole(folder + "/sweep.yaml", sweep_text);
+  write_whole(folder + "/base.yaml", std::string(base_yaml));
+  write_whole(folder + "/sweep.yaml", std::string(sweep_yaml));
 }
 
 /// Runs the missing trainings. Returns the exit code of a failure, or 0.
