@@ -109,9 +109,10 @@ std::string limit_text(const Forecast& forecast) {
 std::string advice_text(const Forecast& forecast) {
   std::vector<std::string> all;
   for (const auto& [set, times] : forecast.changes)
-    if (!is_batch_by_speed(set) && all.size() < 3)
-      all.push_back(fmt::format("`--set {}` ({:.2g} times)", set, times));
-  return all.empty() ? "" : fmt::format(" Faster, if you want it: {}.", fmt::join(all, ", "));
+    if (!is_batch_by_speed(set) && times > 1 && all.size() < 3)
+      all.push_back(fmt::format("`--set {}`{} {:.2g} times as fast", set,
+                                all.empty() ? " the fleet is" : "", times));
+  return all.empty() ? "" : fmt::format(" With {} as that machine.", fmt::join(all, ", with "));
 }
 
 /// Returns the seat's entry of `hosts`, "" if it needs none.
@@ -269,8 +270,9 @@ class StartStudy {
         std::ranges::count_if(seats_, [](const LobbySeat& seat) { return seat.peers > 0; });
     return fmt::format(
         "Predicted: {} machines train {:.2g} times as many samples a second as {}, "
-        "the fastest, alone. {}",
-        used, forecast_->times, machine_of(forecast_->fastest), limit_text(*forecast_));
+        "the fastest, alone. {}{}",
+        used, forecast_->times, machine_of(forecast_->fastest), limit_text(*forecast_),
+        forecast_->times < 1 ? " That machine alone is sooner done." : "");
   }
 
   std::string program_, file_;
