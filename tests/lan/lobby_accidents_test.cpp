@@ -184,8 +184,7 @@ TEST_F(Accidents, AFullDiskOfTheLobbyLeavesTheModelUnsaved) {
   expect_closed(machines);
 }
 
-/// Found by trying: a program of another version with the same wire version was let in, and nothing
-/// was said.
+/// Found by trying: the lobby let in a program of another version with the same wire version.
 TEST_F(Accidents, AnotherVersionIsRefused) {
   std::ifstream in(grapevine_program(), std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
