@@ -108,7 +108,7 @@ void RemoteHost::work() {
   } catch (const std::exception& nonsense) {
     return fail(fmt::format("the agent said what cannot be understood: {}", nonsense.what()));
   }
-  if (!failure_.empty()) return;  // it has said why
+  if (!failure_.empty()) return;  // with its own reason
   stream_.flush();
   if (stream_.ended()) {
     hear_errors();
