@@ -234,7 +234,7 @@ TEST_F(Parts, AreOneForEachPeer) {
   for (const char* host : {"anna", "ben"})
     machines.push_back(join(host, code, {"--data", part_of(host)}));
   EXPECT_TRUE(refusing.says("anna would have 2 peers, all of which would train on its one part"));
-  EXPECT_TRUE(refusing.says("Enter tries again, quit closes the lobby"));
+  EXPECT_TRUE(refusing.says("tries again when a machine joins again, or at Enter"));
   refusing.tell("quit");
   EXPECT_EQ(refusing.wait().code, 0);
   expect_closed(machines);
