@@ -324,12 +324,13 @@ class LobbyScreen {
 
   std::vector<LobbySeat> seats_of(const std::vector<LobbyMember>& members) const {
     std::vector<LobbySeat> seats;
+    const bool parts = fleet_->data.per_peer();
     if (!arguments_.not_here) seats.push_back({.machine = "localhost", .cores = own_facts().cores});
     for (const LobbyMember& member : members) {
       seats.push_back({.machine = member.offer.name,
                        .cores = member.offer.cores,
                        .cuda = !member.offer.devices.empty(),
-                       .data = member.offer.data.empty() ? "" : member.offer.data_folder});
+                       .data = parts ? member.offer.data_folder : ""});
       if (is_own_address(member.address)) {
         seats.back().address = member.address;
         if (!arguments_.not_here) seats.front().address = member.address;
@@ -372,10 +373,10 @@ class LobbyScreen {
   int start(const FleetOptions& options) {
     const std::vector<LobbyMember> members = here();
     if (members.size() + own() == 0) throw std::runtime_error("lobby: no machine has joined yet");
-    if (const std::string why = seat_objection(*fleet_, members); !why.empty())
+    const std::vector<LobbySeat> seats = seats_of(members);
+    if (const std::string why = seat_objection(*fleet_, members, seats); !why.empty())
       throw std::invalid_argument("lobby: " + why);
     for (const LobbyMember& member : members) say(machine_text(member));
-    const std::vector<LobbySeat> seats = seats_of(members);
     for (const LobbySeat& seat : seats)
       if (seat.peers == 0)
         say(fmt::format("{} has no peer: the fleet has {}", seat.machine, fleet_->peers.size()));

@@ -150,6 +150,55 @@ std::string group_text(const LobbySeat& seat, std::optional<double> speed, PeerI
   return text + " }";
 }
 
+/// Columns of a part of the data.
+struct PartColumns {
+  std::string whose;
+  std::vector<std::string> names;
+};
+
+/// Names the first column in which a part differs from `first`.
+std::string difference_text(const PartColumns& part, const PartColumns& first) {
+  const auto k = static_cast<std::size_t>(std::ranges::mismatch(part.names, first.names).in1 -
+                                          part.names.begin());
+  const auto name = [k](const PartColumns& of) {
+    return k < of.names.size() ? fmt::format("`{}`", printable(of.names[k], 60)) : "absent";
+  };
+  return fmt::format("the columns of {} are not those of {}: column {} is {}, not {}", part.whose,
+                     first.whose, k + 1, name(part), name(first));
+}
+
+/// Returns why a fleet with a part of the data for each peer cannot run, or "".
+std::string parts_objection(const Fleet& fleet,
+                            const std::vector<LobbyMember>& members,
+                            const std::vector<LobbySeat>& seats) {
+  std::vector<PartColumns> parts;
+  PeerId next = 0;
+  for (const LobbySeat& seat : seats) {
+    if (!seat.data.empty() && seat.peers > 1)
+      return fmt::format(
+          "{} would have {} peers, all of which would train on its one part of the data\nhelp:  "
+          "take `peers: {}`, one for each machine, or let more machines join",
+          seat.machine, seat.peers, seats.size());
+    for (const PeerId end = next + seat.peers; next < end; ++next) {
+      const std::filesystem::path own = fleet.data.table_file(next);
+      if (seat.machine == "localhost")
+        parts.push_back({"this machine's " + own.filename().string(), csv_columns(own)});
+    }
+  }
+  for (const LobbyMember& member : members) {
+    const std::string& name = member.offer.name;
+    if (member.offer.data.empty())
+      return fmt::format("{0} has no part of `{1}`\nhelp:  join there with --data FILE", name,
+                         fleet.data.table.file);
+    parts.push_back({name + "'s data", member.offer.columns});
+  }
+  if (!fleet.data.table.has_header()) return "";
+  std::erase_if(parts, [](const PartColumns& part) { return part.names.empty(); });
+  for (const PartColumns& part : parts)
+    if (part.names != parts.front().names) return difference_text(part, parts.front());
+  return "";
+}
+
 /// Measurements of the machines, one after the other, and the choices that follow from each.
 class StartStudy {
  public:
@@ -274,30 +323,19 @@ std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats,
           fmt::format("peers=[{}]", fmt::join(groups, ", "))};
 }
 
-std::string seat_objection(const Fleet& fleet, const std::vector<LobbyMember>& members) {
+std::string seat_objection(const Fleet& fleet,
+                           const std::vector<LobbyMember>& members,
+                           const std::vector<LobbySeat>& seats) {
   const auto is_own = [](const HostSpec& host) { return host.name != "localhost"; };
   if (std::ranges::any_of(fleet.hosts, is_own))
     return "the file has `hosts` of its own\nhelp:  leave `hosts` out, or use `grapevine run`, "
            "which reaches them over ssh";
   const bool code = fleet.program.has_value() || !fleet.plugin_content.empty();
-  const std::vector<std::string>* columns = nullptr;
-  std::string first;
-  for (const LobbyMember& member : members) {
-    const MachineOffer& offer = member.offer;
-    if (code && !offer.program)
+  for (const LobbyMember& member : members)
+    if (code && !member.offer.program)
       return fmt::format("{} does not allow programs of the fleet file (join --no-program)",
-                         offer.name);
-    if (fleet.data.per_peer() && offer.data.empty())
-      return fmt::format("{0} has no part of `{1}`\nhelp:  join there with --data FILE", offer.name,
-                         fleet.data.table.file);
-    if (offer.columns.empty()) continue;
-    if (columns != nullptr && *columns != offer.columns)
-      return fmt::format("the columns of {}'s data are not those of {}'s: {} / {}", offer.name,
-                         first, fmt::join(offer.columns, ","), fmt::join(*columns, ","));
-    columns = &offer.columns;
-    first = offer.name;
-  }
-  return "";
+                         member.offer.name);
+  return fleet.data.per_peer() ? parts_objection(fleet, members, seats) : "";
 }
 
 LobbyStart measured_start(const std::string& program,

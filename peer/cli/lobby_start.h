@@ -32,8 +32,11 @@ std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats,
                                    const std::vector<PeerId>& places = {});
 
 /// Returns why the fleet cannot run on these members, or "": hosts of its own, code that a member
-/// does not allow, parts of the data that a member lacks, or columns that differ.
-std::string seat_objection(const Fleet& fleet, const std::vector<LobbyMember>& members);
+/// does not allow, or parts of the data of which a member lacks one or has one for several peers,
+/// or whose columns differ. `seats`: after share_peers; empty if not known yet.
+std::string seat_objection(const Fleet& fleet,
+                           const std::vector<LobbyMember>& members,
+                           const std::vector<LobbySeat>& seats = {});
 
 /// Choices of a lobby before a start.
 struct LobbyStart {

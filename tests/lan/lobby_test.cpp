@@ -288,6 +288,31 @@ TEST_F(Parts, WithOtherColumnsAreRefusedBeforeTheStart) {
   expect_closed(machines);
 }
 
+/// The lobby's own machine has the files of its peers, and a machine that joins has one file.
+TEST_F(Parts, AreOneForEachPeer) {
+  const std::string file = parts_fleet();
+  write_part(path("part-0.csv"), 1);
+  write_part(path("part-1.csv"), 2);
+  Program lobby = opened({file, "--machines", "2", "--no-measure", "--json"});
+  const Joined anna = join("anna", code_of(lobby), {"--data", part_of("anna")});
+  const Ended end = lobby.wait();
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(anna->wait().code, 0);
+  fs::copy(part_of("anna"), path("part-2.csv"));
+  EXPECT_EQ(end.summary().at("params_hash"), simulated(file)) << end.err;
+
+  Program refusing = opened({file, "--not-here", "--machines", "2", "--no-measure"});
+  const std::string code = code_of(refusing);
+  std::vector<Joined> machines;
+  for (const char* host : {"anna", "ben"})
+    machines.push_back(join(host, code, {"--data", part_of(host)}));
+  EXPECT_TRUE(refusing.says("anna would have 2 peers, all of which would train on its one part"));
+  EXPECT_TRUE(refusing.says("Enter tries again, quit closes the lobby"));
+  refusing.tell("quit");
+  EXPECT_EQ(refusing.wait().code, 0);
+  expect_closed(machines);
+}
+
 TEST_F(Lobbies, RefuseAFleetBeforeMachinesHaveCome) {
   const std::string own = fleet("own.yaml", "hosts: { anna: {} }\npeers: [{ host: anna }, {}]\n",
                                 "stop: { rounds: 10 }\n");
