@@ -20,8 +20,8 @@ namespace gv::cli {
 namespace {
 
 struct LinkArguments {
-  std::string host, nonce, run;
-  double leash = 15, grace = 8;
+  std::string host;
+  AgentWords words;
 };
 
 constexpr std::size_t most_waiting = std::size_t{1} << 20;
@@ -70,13 +70,9 @@ void pass_on(PipePair& here, PipePair& there, int lobby) {
 
 int link(const LinkArguments& arguments) {
   Descriptor lobby = connect_to_lobby();
-  const std::string order = Json{{"host", arguments.host},
-                                 {"nonce", arguments.nonce},
-                                 {"run", arguments.run},
-                                 {"leash", arguments.leash},
-                                 {"grace", arguments.grace}}
-                                .dump() +
-                            "\n";
+  Json message = agent_order(arguments.words);
+  message["host"] = arguments.host;
+  const std::string order = message.dump() + "\n";
   if (::write(lobby.get(), order.data(), order.size()) != static_cast<ssize_t>(order.size()))
     throw std::runtime_error("the lobby has ended");
   if (const std::string refusal = answer_of(lobby.get()); !refusal.empty()) {
@@ -92,12 +88,14 @@ int link(const LinkArguments& arguments) {
 
 void link_options(Options& options, LinkArguments& arguments) {
   options.value("--host", arguments.host, "Machine in the lobby").required();
-  options.value("--nonce", arguments.nonce, "Name under which the launcher knows the agent")
+  options.value("--nonce", arguments.words.nonce, "Name under which the launcher knows the agent")
       .required();
-  options.value("--run", arguments.run, "The name of the run's folder on that machine").required();
-  options.value("--leash", arguments.leash, "Seconds without a word of the launcher")
+  options.value("--run", arguments.words.run, "The name of the run's folder on that machine")
+      .required();
+  options.value("--leash", arguments.words.leash_seconds, "Seconds without a word of the launcher")
       .range(1.0, 1e9);
-  options.value("--grace", arguments.grace, "Seconds for the peers to end").range(0.0, 1e6);
+  options.value("--grace", arguments.words.grace_seconds, "Seconds for the peers to end")
+      .range(0.0, 1e6);
 }
 
 }  // namespace

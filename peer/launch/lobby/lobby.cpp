@@ -18,10 +18,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include "optim/printable.h"
 #include "peer/fleet/net_address.h"
+#include "peer/launch/agent/ssh.h"
 #include "peer/launch/lobby/channel.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/seal/peer_keys.h"
@@ -65,21 +65,13 @@ Json refusal_message(const std::string& why) {
 }
 
 Json agent_message(std::uint64_t id, const JsonValue& order) {
-  return Json{{"agent", id},
-              {"nonce", json_text(order, "nonce")},
-              {"run", json_text(order, "run")},
-              {"leash", json_number(order, "leash")},
-              {"grace", json_number(order, "grace")}};
-}
-
-std::string own_host_name() {
-  std::string name(256, '\0');
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "";
-  return name.substr(0, name.find('\0'));
+  Json message = agent_order(parse_agent_order(order));
+  message["agent"] = id;
+  return message;
 }
 
 Json welcome_message(const std::string& name, const std::string& token, const std::string& again) {
-  return Json{{"name", name}, {"token", token}, {"again", again}, {"lobby", own_host_name()}};
+  return Json{{"name", name}, {"token", token}, {"again", again}, {"lobby", host_name()}};
 }
 
 }  // namespace
