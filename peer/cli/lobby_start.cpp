@@ -20,7 +20,13 @@ namespace gv::cli {
 namespace {
 
 constexpr double worth_a_change = 1.1;
-constexpr const char* batch_by_speed = "train.batch=auto";
+
+/// Returns whether a change of `plan` gives each peer samples by its speed. It is the only one that
+/// the lobby makes by itself. `train.local_steps=auto` also divides the work by speed, but raises
+/// the slowest peer's learning rate, and the peers exchange their models more seldom.
+bool is_batch_by_speed(const std::string& set) {
+  return set.starts_with("train.batch=");
+}
 
 /// Output of a command of ours, and its last words if it failed.
 struct Answer {
@@ -43,11 +49,6 @@ std::vector<std::string> with_sets(std::vector<std::string> words,
                                    const std::vector<std::string>& sets) {
   for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
   return words;
-}
-
-std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
 }
 
 /// Takes the speeds of `bench speeds --json` into the seats.
@@ -108,16 +109,9 @@ std::string limit_text(const Forecast& forecast) {
 std::string advice_text(const Forecast& forecast) {
   std::vector<std::string> all;
   for (const auto& [set, times] : forecast.changes)
-    if (set != batch_by_speed && all.size() < 3)
+    if (!is_batch_by_speed(set) && all.size() < 3)
       all.push_back(fmt::format("`--set {}` ({:.2g} times)", set, times));
   return all.empty() ? "" : fmt::format(" Faster, if you want it: {}.", fmt::join(all, ", "));
-}
-
-double change_of(const std::optional<Forecast>& forecast, const std::string& set) {
-  if (!forecast) return 0;
-  for (const auto& [each, times] : forecast->changes)
-    if (each == set) return times;
-  return 0;
 }
 
 /// A file that is deleted at the end.
@@ -243,17 +237,20 @@ class StartStudy {
                     seconds_text(after), seconds_text(before)));
   }
 
+  /// `plan` names a change only if it gains a tenth.
   void choose_batches() {
     forecast_ = forecast_of(ask({"plan", file_, "--json"}));
-    const double times = change_of(forecast_, batch_by_speed);
-    if (!forecast_ || !(times > worth_a_change * forecast_->times)) return;
-    sets_.emplace_back(batch_by_speed);
+    if (!forecast_) return;
+    const auto change = std::ranges::find_if(
+        forecast_->changes, [](const auto& each) { return is_batch_by_speed(each.first); });
+    if (change == forecast_->changes.end()) return;
+    sets_.push_back(change->first);
     chosen_.emplace_back("minibatches in proportion to the speeds");
     if (const auto changed = forecast_of(ask({"plan", file_, "--json"}))) forecast_ = changed;
   }
 
   LobbyStart result() const {
-    LobbyStart start{.sets = joined(sets_, seat_sets(seats_, places_)), .text = ""};
+    LobbyStart start{.sets = all_sets(), .text = ""};
     if (forecast_) start.text = forecast_text();
     if (!chosen_.empty()) start.text += fmt::format(" Chosen: {}.", fmt::join(chosen_, "; "));
     if (forecast_) start.text += advice_text(*forecast_);
@@ -264,9 +261,14 @@ class StartStudy {
   }
 
  private:
+  std::vector<std::string> all_sets() const {
+    std::vector<std::string> all = seat_sets(seats_, places_);
+    all.insert(all.begin(), sets_.begin(), sets_.end());
+    return all;
+  }
+
   Answer ask(std::vector<std::string> words) const {
-    words = with_sets(std::move(words), joined(sets_, seat_sets(seats_, places_)));
-    return answer_of(program_, with_sets(std::move(words), known_));
+    return answer_of(program_, with_sets(with_sets(std::move(words), all_sets()), known_));
   }
 
   std::string machine_of(PeerId peer) const {

@@ -94,12 +94,18 @@ Gain without_changes(const Assembly& fleet, const RoundPrediction& round) {
   return gain;
 }
 
+/// Returns the key by which peers of equal batches get samples by their speeds, as many together.
+std::string batch_by_speed(const Fleet& fleet) {
+  const std::uint32_t mean = fleet.peers.front().batch;
+  return mean == PeerSpec{}.batch ? "train.batch=auto"
+                                  : fmt::format("train.batch={{ kind: auto, mean: {} }}", mean);
+}
+
 /// Returns the keys to set against the fleet's limit.
 std::vector<std::string> sets_against(const Gain& gain, const Assembly& fleet) {
   const Remedies can = remedies_of(fleet);
   if (gain.limit == Gain::Limit::slowest)
-    return can.unequal_work ? std::vector<std::string>{"train.batch=auto"}
-                            : std::vector<std::string>{};
+    return std::vector<std::string>(can.unequal_work ? 1 : 0, batch_by_speed(fleet.fleet));
   std::vector<std::string> sets;
   if (gain.limit != Gain::Limit::network) return sets;
   if (can.local_steps)

@@ -216,5 +216,47 @@ TEST_F(Parts, OfOneMachineAreForOnePeer) {
   EXPECT_EQ(seat_objection(read(of_five), members, seats), "") << "these data need no parts";
 }
 
+/// Runs a program that answers `plan` with these changes, writes down its words, and fails at all
+/// else.
+class Study : public Seats {
+ protected:
+  LobbyStart start(const std::string& changes) const {
+    std::ofstream(path("program"))
+        << "#!/bin/sh\necho \"$*\" >>" << path("asked") << "\ntest $1 = plan || exit 1\ncat <<'E'\n"
+        << R"({"gain":{"times":2,"fastest":0,"network_part":0.1,"limit":"slowest","changes":[)"
+        << changes << "]}}\nE\n";
+    std::filesystem::permissions(path("program"), std::filesystem::perms::owner_all);
+    std::vector<LobbySeat> seats{{.machine = "localhost", .cores = 1, .peers = 1},
+                                 {.machine = "anna", .cores = 1, .peers = 1}};
+    return measured_start(path("program"), "fleet.yaml", {"seed=7"}, seats, false,
+                          [](const std::string&) {});
+  }
+  std::size_t plans() const {
+    std::ifstream in(path("asked"));
+    std::size_t count = 0;
+    for (std::string line; std::getline(in, line);) count += line.starts_with("plan ") ? 1 : 0;
+    return count;
+  }
+};
+
+TEST_F(Study, ChoosesBatchesBySpeedWithTheMeanOfTheFile) {
+  const char* const set = "train.batch={ kind: auto, mean: 64 }";
+  const LobbyStart chosen = start(fmt::format(R"({{"set":"{}","times":3}})", set));
+  ASSERT_EQ(chosen.sets.size(), 4U);
+  EXPECT_EQ(chosen.sets[0], "seed=7");
+  EXPECT_EQ(chosen.sets[1], set);
+  EXPECT_NE(chosen.text.find("minibatches in proportion to the speeds"), std::string::npos);
+  EXPECT_EQ(plans(), 2U);
+}
+
+/// That change raises the slowest peer's learning rate, which only the user can judge.
+TEST_F(Study, LeavesLocalStepsToTheUser) {
+  const LobbyStart left = start(R"({"set":"train.local_steps=auto","times":3})");
+  EXPECT_EQ(left.sets.size(), 3U);
+  EXPECT_EQ(left.text.find("Chosen"), std::string::npos) << left.text;
+  EXPECT_NE(left.text.find("train.local_steps=auto"), std::string::npos) << left.text;
+  EXPECT_EQ(plans(), 1U) << "nothing has changed";
+}
+
 }  // namespace
 }  // namespace gv::cli
