@@ -22,6 +22,12 @@ void write_file(const std::string& path, std::string_view bytes) {
   if (!out) throw std::runtime_error(path + ": cannot be written");
 }
 
+void require_new(const std::string& path, const std::string& option) {
+  if (std::filesystem::exists(path))
+    throw std::invalid_argument(option + path +
+                                " is there already; name another file, or remove it");
+}
+
 AnswerPage::AnswerPage(const std::string& folder, const std::string& stem) {
   const bool main = stem == "sweep";
   const std::string which = main ? "" : ": " + stem;

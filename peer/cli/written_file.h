@@ -8,6 +8,9 @@ namespace gv::cli {
 /// Writes a file that the user has asked for. Throws std::runtime_error with its path.
 void write_file(const std::string& path, std::string_view bytes);
 
+/// Throws std::invalid_argument if the file exists. `option`: prefix of the message, or "".
+void require_new(const std::string& path, const std::string& option = "");
+
 /// Place of an answer: a README.md with two marker lines, and a picture next to it.
 class AnswerPage {
  public:
