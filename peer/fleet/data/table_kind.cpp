@@ -260,15 +260,4 @@ std::string DataSpec::table_file(PeerId i) const {
   return at == std::string::npos ? path : path.replace(at, 4, std::to_string(i));
 }
 
-std::vector<std::string> parts_here(const DataSpec& data, PeerId peers) {
-  std::vector<std::string> here;
-  for (PeerId i = 0; data.per_peer() && i < peers; ++i)
-    if (no_file(data.table_file(i)).empty()) here.push_back(data.table_file(i));
-  return here;
-}
-
-bool lacks_parts(const DataSpec& data, PeerId peers) {
-  return data.per_peer() && parts_here(data, peers).size() < peers;
-}
-
 }  // namespace gv
