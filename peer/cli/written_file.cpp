@@ -32,6 +32,12 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+void require_new(const std::string& path, const std::string& option) {
+  if (std::filesystem::exists(path))
+    throw std::invalid_argument(option + path +
+                                " is there already; name another file, or remove it");
+}
+
 AnswerPage::AnswerPage(const std::string& folder, const std::string& stem) {
   const bool main = stem == "sweep";
   const std::string which = main ? "" : ": " + stem;

@@ -23,6 +23,9 @@ class TemporaryFolder {
   std::string path_;
 };
 
+/// Throws std::invalid_argument if the file exists. `option`: prefix of the message, or "".
+void require_new(const std::string& path, const std::string& option = "");
+
 /// Place of an answer: a README.md with two marker lines, and a picture next to it.
 class AnswerPage {
  public:

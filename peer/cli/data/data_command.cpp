@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +16,7 @@
 #include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/json/json.h"
+#include "peer/model/card/model_card.h"
 #include "peer/record/export/exported_run.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/assembly.h"
@@ -50,13 +52,6 @@ std::string fitted(const std::string& text, std::size_t columns) {
   std::string shown = printable(text, 1000);
   if (columns_of(shown) > columns) shown = cut_to_columns(shown, columns - 1) + "…";
   return shown + std::string(columns - columns_of(shown), ' ');
-}
-
-std::vector<std::string> class_names(const Dataset& data) {
-  if (data.facts) return data.facts->classes;
-  std::vector<std::string> names;
-  for (std::uint32_t k = 0; k < data.classes; ++k) names.push_back(std::to_string(k));
-  return names;
 }
 
 std::string bar(double part, std::size_t columns) {
@@ -129,9 +124,7 @@ std::string column_table(const DataFacts& facts) {
 }
 
 Counts class_counts(const Dataset& data) {
-  Counts counts(data.classes);
-  for (const std::uint8_t label : data.labels) ++counts[label];
-  return counts;
+  return count_classes(data, std::views::iota(0U, static_cast<std::uint32_t>(data.labels.size())));
 }
 
 std::string class_table(const Assembly& fleet) {
@@ -292,14 +285,19 @@ struct DataOptions {
   std::string held_out;
 };
 
+/// Returns ", of 1 of 3 parts" if some peers' own tables are not on this machine.
+std::string parts_text(const Fleet& fleet) {
+  if (!lacks_parts(fleet.data, fleet.trainers())) return "";
+  return fmt::format(", of {} of {} parts", parts_here(fleet.data, fleet.trainers()).size(),
+                     fleet.trainers());
+}
+
 int write_statistics(const DataOptions& options) {
   const Fleet fleet = read_fleet(options.file.file, options.file.sets, nullptr);
   if (!fleet.data.is_table())
     throw std::invalid_argument("--write: data of kind `" + fleet.data.kind +
                                 "` have no columns; a `table` has");
-  if (std::filesystem::exists(options.write))
-    throw std::invalid_argument("--write: " + options.write +
-                                " is there already; name another file, or remove it");
+  require_new(options.write, "--write: ");
   const DataFacts facts = pooled_facts(fleet);
   write_file(options.write, statistics_text(facts));
   if (options.file.json)
@@ -309,8 +307,9 @@ int write_statistics(const DataOptions& options) {
                             {"classes", facts.classes}}
                            .dump());
   else
-    fmt::print("wrote {}: {} columns, {} classes; `data: {{ standardize: {{ file: {} }} }}`\n",
-               options.write, facts.columns.size(), facts.classes.size(), options.write);
+    fmt::print(
+        "wrote {0}: {1} columns, {2} classes{3}; `data: {{ standardize: {{ file: {0} }} }}`\n",
+        options.write, facts.columns.size(), facts.classes.size(), parts_text(fleet));
   return exit_code::done;
 }
 
@@ -342,9 +341,7 @@ std::string held_out_text(const Fleet& fleet) {
 
 int write_held_out(const DataOptions& options) {
   const Fleet fleet = read_fleet(options.file.file, options.file.sets, nullptr);
-  if (std::filesystem::exists(options.held_out))
-    throw std::invalid_argument("--held-out: " + options.held_out +
-                                " is there already; name another file, or remove it");
+  require_new(options.held_out, "--held-out: ");
   const std::string text = held_out_text(fleet);
   write_file(options.held_out, text);
   const auto count = std::ranges::count(text, '\n') - 1;

@@ -282,7 +282,9 @@ void print_text(const Assembly& fleet,
     fmt::print("       {} {}: {}\n", option.name, text_of(option, setting(fleet, option)),
                option.help);
   print_what_travels(fleet);
-  if (fleet.data.train) {
+  if (reader_of_parts(fleet.fleet)) {
+    fmt::print("data   table: each peer has its own part, {} test\n", fleet.data.test->rows);
+  } else if (fleet.data.train) {
     fmt::print("data   {}: {} train in {} parts ({} .. {} samples, {}), {} test\n",
                fleet.fleet.data.kind, fleet.data.train->rows, fleet.fleet.models(), share.least,
                share.most, fleet.fleet.data.partition.kind, fleet.data.test->rows);

@@ -189,10 +189,8 @@ int write_units(const DeployArguments& arguments, const Fleet& fleet) {
   return exit_code::done;
 }
 
-int deploy(const DeployArguments& arguments) {
-  std::vector<std::string> notices;
-  const Fleet fleet = read_fleet(arguments.file.file, arguments.file.sets, &notices);
-  for (const std::string& notice : notices) fmt::print(stderr, "notice: {}\n", notice);
+int deploy(DeployArguments arguments) {
+  const Fleet fleet = read_file(arguments.file);
   return arguments.systemd ? write_units(arguments, fleet) : write_manifests(arguments, fleet);
 }
 

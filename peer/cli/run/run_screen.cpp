@@ -17,6 +17,7 @@
 #include "graph/schedule/schedule_rate.h"
 #include "graph/spectrum/spectrum.h"
 #include "optim/printable.h"
+#include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/launch/agent/lan.h"
 #include "peer/launch/best_model.h"
@@ -40,20 +41,24 @@ std::string folder_text(const Fleet& fleet, const RunFolder& folder) {
   return fmt::format("{} ({} is there already)", folder.path(), fleet.output_dir);
 }
 
+/// With parts on other machines, the number of training samples is unknown (see reader_of_parts).
+std::string samples_text(const Assembly& fleet) {
+  const DataSpec& data = fleet.fleet.data;
+  if (!fleet.data.train) return fleet.fleet.agent ? data.environment : "drawn by the oracle";
+  if (reader_of_parts(fleet.fleet))
+    return fmt::format("{} test samples, each peer has its own part", fleet.data.test->rows);
+  return fmt::format("{} samples, {} parts", fleet.data.train->rows, data.partition.kind);
+}
+
 /// Returns "data   digits: 400 samples, iid parts; model softmax, 7850 parameters".
 std::string matter_text(const Assembly& fleet) {
-  const DataSpec& data = fleet.fleet.data;
   if (fleet.fleet.program)
     return fmt::format(
         "program {}: {} parameters",
         printable(fmt::format("{}", fmt::join(fleet.fleet.program->command, " ")), 200),
         fleet.dimension);
-  return fmt::format("data   {}: {}; model {}, {} parameters", data.kind,
-                     fleet.data.train ? fmt::format("{} samples, {} parts", fleet.data.train->rows,
-                                                    data.partition.kind)
-                     : fleet.fleet.agent ? data.environment
-                                         : "drawn by the oracle",
-                     fleet.fleet.model.kind, fleet.dimension);
+  return fmt::format("data   {}: {}; model {}, {} parameters", fleet.fleet.data.kind,
+                     samples_text(fleet), fleet.fleet.model.kind, fleet.dimension);
 }
 
 std::string chained_text(const Fleet& fleet) {
