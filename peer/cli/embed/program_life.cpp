@@ -246,9 +246,9 @@ void ProgramPeer::keep(const Report& report) {
                     shell_path(peers.parent_path().string())));
 }
 
-/// Handles a report. With stop.time every script ends by its own clock: an earlier end is no error.
+/// Handles a report. Without a launcher, stop.time ends each by its own clock: no error.
 void ProgramPeer::handle_report(const Report& report) {
-  if (report.left_by && !fleet_.fleet.stop.time) left_by_ = *report.left_by;
+  if (report.left_by && (line_ || !fleet_.fleet.stop.time)) left_by_ = *report.left_by;
   if (!report.broken_by) return;
   life_->fail({GV_E_LOST, fmt::format("peer {} is lost, and {} cannot continue without it",
                                       *report.broken_by, assembly_->algorithm->kind)});
