@@ -116,25 +116,6 @@ AgentWords parse_agent_order(const JsonValue& order) {
   return words;
 }
 
-Json agent_order(const AgentWords& words) {
-  return Json{{"nonce", words.nonce},
-              {"run", words.run},
-              {"leash", words.leash_seconds},
-              {"grace", words.grace_seconds}};
-}
-
-AgentWords parse_agent_order(const JsonValue& order) {
-  AgentWords words{.nonce = json_text(order, "nonce"),
-                   .run = json_text(order, "run"),
-                   .leash_seconds = json_number(order, "leash"),
-                   .grace_seconds = json_number(order, "grace")};
-  const auto within = [](double value, double most) { return value >= 0 && value <= most; };
-  if (!is_word(words.nonce) || !is_word(words.run) || !within(words.leash_seconds, 1e9) ||
-      !within(words.grace_seconds, 1e6))
-    throw std::runtime_error("an order for an agent that no launcher writes");
-  return words;
-}
-
 std::vector<std::string> ssh_installed(const std::string& target,
                                        const std::string& program,
                                        const AgentWords& words) {

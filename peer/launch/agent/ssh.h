@@ -52,11 +52,6 @@ Json agent_order(const AgentWords& words);
 /// Throws std::exception if an option is not what a launcher of ours writes.
 AgentWords parse_agent_order(const JsonValue& order);
 
-/// Returns a lobby's order for an agent, without the members that name the machine or the order.
-Json agent_order(const AgentWords& words);
-/// Throws std::exception if an option is not what a launcher of ours writes.
-AgentWords parse_agent_order(const JsonValue& order);
-
 /// Returns the host name that ssh makes of the target, or the target itself if ssh gives none.
 std::string ssh_host_name(const std::string& target);
 
