@@ -59,6 +59,21 @@ function(gv_text target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# gv_data(source header files...): texts that a source contains. The generated header defines a string for each file:
+# page_css for page.css.
+function(gv_data source header)
+  set(texts "")
+  foreach(file ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    get_filename_component(name ${file} NAME)
+    string(REPLACE "." "_" name ${name})
+    string(APPEND texts "constexpr std::string_view ${name} = R\"data(${text})data\";\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${header} CONTENT "@texts@" @ONLY)
+  set_source_files_properties(${source} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR})
+endfunction()
+
 # gv_precompile(target headers...): headers that most sources of the target include, parsed once: of third parties, of the
 # standard library, and of rooms below (whoever parses a header so is not warned of what is in it, its own room is). Every
 # source still includes what it needs: GV_PRECOMPILE=OFF builds without, and .ci/ does so once. Clang compares what it parsed

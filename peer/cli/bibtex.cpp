@@ -22,10 +22,10 @@ bool names(std::string_view kinds, std::string_view kind) {
 std::vector<std::string> bibtex_of(std::string_view kind) {
   constexpr std::string_view head = "\n% of: ";
   std::vector<std::string> entries;
-  for (std::size_t at = papers.find(head); at != std::string_view::npos;) {
-    const std::size_t next = papers.find(head, at + 1), line = papers.find('\n', at + 1);
-    const std::string_view kinds = papers.substr(at + head.size(), line - at - head.size());
-    if (names(kinds, kind)) entries.emplace_back(papers.substr(line + 1, next - line - 1));
+  for (std::size_t at = papers_bib.find(head); at != std::string_view::npos;) {
+    const std::size_t next = papers_bib.find(head, at + 1), line = papers_bib.find('\n', at + 1);
+    const std::string_view kinds = papers_bib.substr(at + head.size(), line - at - head.size());
+    if (names(kinds, kind)) entries.emplace_back(papers_bib.substr(line + 1, next - line - 1));
     at = next;
   }
   return entries;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "generated/completion.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/reference/key_table.h"
 #include "peer/runtime/exit_code.h"
@@ -84,47 +85,13 @@ std::string groups(const std::vector<CommandFacts>& all) {
 
 /// Returns a script that completes commands, options and their words, and elsewhere files.
 std::string bash_completion(const std::vector<CommandFacts>& all) {
-  return fmt::format(
-      "# Completion of grapevine for bash, written by `grapevine completion bash`.\n"
-      "_grapevine() {{\n"
-      "  local word=\"${{COMP_WORDS[COMP_CWORD]}}\" before=\"${{COMP_WORDS[COMP_CWORD-1]}}\" path= "
-      "words= k\n"
-      "  for ((k = 1; k < COMP_CWORD; ++k)); do\n"
-      "    [[ ${{COMP_WORDS[k]}} == -* ]] && break\n"
-      "    path=\"${{path:+$path }}${{COMP_WORDS[k]}}\"\n"
-      "    case \"$path\" in {}) ;; *) break ;; esac\n"
-      "  done\n"
-      "  case \"$path $before\" in\n    *' --set') words={} ;;\n{}    *) ;;\n  esac\n"
-      "  [[ $before == --set ]] && compopt -o nospace 2> /dev/null\n"
-      "  [[ -z $words ]] && case \"$path\" in\n{}    *) ;;\n  esac\n"
-      "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-      "}}\n"
-      "complete -o default -F _grapevine grapevine\n",
-      groups(all), quoted(settable_keys(), "'\\''"), value_cases(all, "words"),
-      word_cases(all, "words"));
+  return fmt::format(completion_bash, groups(all), quoted(settable_keys(), "'\\''"),
+                     value_cases(all, "words"), word_cases(all, "words"));
 }
 
 std::string zsh_completion(const std::vector<CommandFacts>& all) {
-  return fmt::format(
-      "#compdef grapevine\n"
-      "# Completion of grapevine for zsh, written by `grapevine completion zsh`.\n"
-      "_grapevine() {{\n"
-      "  local before=\"${{words[CURRENT-1]}}\" path_= found= k\n"
-      "  local -a line; line=(\"${{words[@]}}\")\n"
-      "  for ((k = 2; k < CURRENT; ++k)); do\n"
-      "    [[ ${{line[k]}} == -* ]] && break\n"
-      "    path_=\"${{path_:+$path_ }}${{line[k]}}\"\n"
-      "    case \"$path_\" in {}) ;; *) break ;; esac\n"
-      "  done\n"
-      "  local offers=\n"
-      "  [[ $before == --set ]] && {{ compadd -S '' -- ${{=:-{}}}; return }}\n"
-      "  case \"$path_ $before\" in\n{}    *) ;;\n  esac\n"
-      "  [[ -z $offers ]] && case \"$path_\" in\n{}    *) ;;\n  esac\n"
-      "  [[ -n $offers ]] && compadd -- ${{=offers}}\n"
-      "  _files\n"
-      "}}\n"
-      "compdef _grapevine grapevine\n",
-      groups(all), settable_keys(), value_cases(all, "offers"), word_cases(all, "offers"));
+  return fmt::format(completion_zsh, groups(all), settable_keys(), value_cases(all, "offers"),
+                     word_cases(all, "offers"));
 }
 
 std::string fish_completion(const std::vector<CommandFacts>& all) {

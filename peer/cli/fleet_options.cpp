@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "graph/formats/graph_file.h"
 #include "optim/printable.h"
 #include "peer/cli/this_program.h"
+#include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/reference/key_table.h"
@@ -45,8 +47,11 @@ bool other_bits(const std::string& run_folder, const Fleet& fleet) {
   return run.find("bits") != nullptr && json_text(run, "bits") != bits_of(fleet);
 }
 
+/// Prints each notice once, although a lobby and a resumed run read the fleet file several times.
 void print_notices(const std::vector<std::string>& notices) {
-  for (const std::string& notice : notices) fmt::print(stderr, "notice: {}\n", notice);
+  static std::set<std::string> printed;
+  for (const std::string& notice : notices)
+    if (printed.insert(notice).second) fmt::print(stderr, "notice: {}\n", notice);
 }
 
 void say(const std::string& line) {
@@ -124,18 +129,24 @@ Assembly assemble(const FleetOptions& given, std::optional<PeerId> only, bool la
 }
 
 std::optional<PeerId> reader_of_parts(const Fleet& fleet) {
-  if (!fleet.data.per_peer() || !is_lan(fleet)) return std::nullopt;
-  for (PeerId i = 0; i < fleet.trainers(); ++i)
-    if (!std::filesystem::exists(fleet.data.table_file(i))) return fleet.size();
-  return std::nullopt;
+  if (!is_lan(fleet) || !lacks_parts(fleet.data, fleet.trainers())) return std::nullopt;
+  return fleet.size();
 }
+
+namespace {
+
+Assembly assemble_apart(Fleet fleet) {
+  const std::optional<PeerId> reader = reader_of_parts(fleet);
+  return Assembly(std::move(fleet), reader);
+}
+
+}  // namespace
 
 Assembly assemble_apart(const FleetOptions& given, bool silently) {
   FleetOptions options = given;
   Fleet fleet = read_file(options, std::nullopt, silently);
   if (fleet.program) return assemble(options, std::nullopt, silently);  // throws with the reason
-  const std::optional<PeerId> reader = reader_of_parts(fleet);
-  return Assembly(std::move(fleet), reader);
+  return assemble_apart(std::move(fleet));
 }
 
 void print_warnings(const Assembly& fleet) {
@@ -192,10 +203,7 @@ Assembly assemble_to_run(Fleet fleet,
                          const FleetOptions& options,
                          const std::string& binary,
                          std::unique_ptr<Scout>& scout) {
-  if (!fleet.program) {
-    const std::optional<PeerId> reader = reader_of_parts(fleet);
-    return Assembly(std::move(fleet), reader);
-  }
+  if (!fleet.program) return assemble_apart(std::move(fleet));
   scout = std::make_unique<Scout>(
       fleet, ScoutOptions{.argv = scout_words(options, binary, "ask"), .say = say});
   ProgramModel model = model_of(scout->introduction(), scout->start());
@@ -205,10 +213,7 @@ Assembly assemble_to_run(Fleet fleet,
 Assembly assemble_to_plan(const FleetOptions& given) {
   FleetOptions options = given;
   Fleet fleet = read_file(options);
-  if (!fleet.program) {
-    const std::optional<PeerId> reader = reader_of_parts(fleet);
-    return Assembly(std::move(fleet), reader);
-  }
+  if (!fleet.program) return assemble_apart(std::move(fleet));
   const Scout measured(fleet, ScoutOptions{.argv = scout_words(options, peer_program(), "measure"),
                                            .say = say,
                                            .awaited = "taken the steps that it is timed by"});

@@ -1,5 +1,6 @@
 #include "peer/cli/written_file.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -20,6 +21,21 @@ void write_file(const std::string& path, std::string_view bytes) {
   out << bytes;
   out.close();
   if (!out) throw std::runtime_error(path + ": cannot be written");
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& beginning) : path_(beginning + "-XXXXXX") {
+  if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error(path_ + ": cannot be made");
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void require_new(const std::string& path, const std::string& option) {
+  if (std::filesystem::exists(path))
+    throw std::invalid_argument(option + path +
+                                " is there already; name another file, or remove it");
 }
 
 AnswerPage::AnswerPage(const std::string& folder, const std::string& stem) {

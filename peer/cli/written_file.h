@@ -8,6 +8,24 @@ namespace gv::cli {
 /// Writes a file that the user has asked for. Throws std::runtime_error with its path.
 void write_file(const std::string& path, std::string_view bytes);
 
+/// A new folder of this user alone, which is deleted at the end.
+class TemporaryFolder {
+ public:
+  /// Throws std::runtime_error if it cannot be made. `beginning`: of its path.
+  explicit TemporaryFolder(const std::string& beginning);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Throws std::invalid_argument if the file exists. `option`: prefix of the message, or "".
+void require_new(const std::string& path, const std::string& option = "");
+
 /// Place of an answer: a README.md with two marker lines, and a picture next to it.
 class AnswerPage {
  public:

@@ -148,7 +148,7 @@ void Launcher::begin_to_stop() {
 void Launcher::stop_all() {
   begin_to_stop();
   for (Slot& slot : slots_) {
-    if (phase_ == Phase::starting)
+    if (phase_ == Phase::starting || slot.process->pid() == 0)
       slot.process->kill(SIGKILL);  // nothing to finish, nothing to save
     if (slot.process->running()) slot.process->tell(control::line(control::Stop{}));
   }
@@ -248,10 +248,15 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   keep_pid(id);
 }
 
-/// Writes the pid for programs that watch the run; on another machine it is known a little later.
+/// Writes the pid for programs that watch the run. On another machine the pid is known when the
+/// process is there: perhaps much later, if the machine sleeps.
 void Launcher::keep_pid(PeerId id) {
   Slot& slot = slots_[id];
   const pid_t pid = slot.process->pid();
+  if (pid > 0 && std::exchange(slot.returns, false)) {
+    screen_.on_note(fmt::format("peer {} starts again (pid {})", id, pid));
+    if (screen_.on_restarted) screen_.on_restarted(id);
+  }
   if (pid == 0 || pid == std::exchange(slot.kept_pid, pid)) return;
   try {
     folder_.write(fmt::format("peers/{:03}/pid", id), fmt::format("{}\n", pid));
@@ -441,7 +446,7 @@ double Launcher::training_seconds() const {
 
 std::size_t Launcher::alive() const {
   return static_cast<std::size_t>(
-      std::ranges::count_if(slots_, [](const Slot& s) { return s.process->running(); }));
+      std::ranges::count_if(slots_, [](const Slot& s) { return s.works(); }));
 }
 
 }  // namespace gv

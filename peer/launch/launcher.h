@@ -116,6 +116,7 @@ class Launcher {
     std::uint16_t port = 0;
     bool listens = false;  ///< this process has reported its port and received the others'
     bool ready = false;
+    bool returns = false;   ///< it takes the place of a lost process, and its pid is not known yet
     bool finished = false;  ///< its last report has arrived
     bool refused = false;   ///< killed, because a report of this process made no sense
     Round round = 0;
@@ -136,6 +137,8 @@ class Launcher {
     std::optional<std::chrono::steady_clock::time_point> ready_at;  ///< when this process was ready
     std::optional<std::chrono::steady_clock::time_point> restart_at;
     std::optional<std::chrono::steady_clock::time_point> stopped_until;
+
+    bool works() const { return process->running() && !returns; }
   };
   enum class Phase { starting, connecting, training };
 
@@ -158,6 +161,8 @@ class Launcher {
   void end_broken(PeerId by);
   void note_broken(PeerId by);
   void note_part_ended(PeerId by, const std::string& text);
+  LostPeer* lost_before(PeerId id);
+  void note_loss(PeerId id);
   void ended(PeerId id);
   void ended_after_goodbye(PeerId id);
   std::vector<PeerAddress> addresses(PeerId by) const;

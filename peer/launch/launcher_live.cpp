@@ -35,7 +35,7 @@ PeerState Launcher::state_of(PeerId id) const {
   PeerState state{.id = id, .pid = slot.process->pid(), .round = slot.round, .heard = slot.heard};
   if (slot.finished) {
     state.stage = Stage::finished;
-  } else if (slot.restart_at) {
+  } else if (slot.restart_at || (slot.returns && slot.process->running())) {
     state.stage = Stage::restarting;
   } else if (!slot.process->running()) {
     state.stage = Stage::lost;
@@ -85,7 +85,7 @@ Round Launcher::slowest_round() const {
   Round furthest = 0;
   for (const Slot& slot : slots_) {
     furthest = std::max(furthest, slot.round);
-    if (!slot.process->running() || slot.finished) continue;
+    if (!slot.works() || slot.finished) continue;
     slowest = std::min(slowest, slot.round);
     any = true;
   }
@@ -189,11 +189,8 @@ void Launcher::restart_when_due() {
     slot.restart_at.reset();
     slot.restarts.count();
     slot.earlier += std::exchange(slot.told, {});
+    slot.returns = true;
     start(i, {"--rejoin", "--clock", fmt::format("{:.9f}", training_seconds())});
-    const pid_t pid = slot.process->pid();  // on another machine it is not known yet
-    screen_.on_note(
-        fmt::format("peer {} starts again{}", i, pid > 0 ? fmt::format(" (pid {})", pid) : ""));
-    if (screen_.on_restarted) screen_.on_restarted(i);
     observer_.expect(i);
   }
 }
@@ -311,13 +308,35 @@ void Launcher::ended_after_goodbye(PeerId id) {
   failed_after_goodbye_ = true;
 }
 
+/// Returns the newest loss of a peer that has had no process since, because its host stayed away.
+LostPeer* Launcher::lost_before(PeerId id) {
+  const Process& process = *slots_[id].process;
+  const auto last = std::ranges::find(lost_.rbegin(), lost_.rend(), id, &LostPeer::peer);
+  const bool same = process.pid() == 0 && last != lost_.rend() && last->ending == process.ending();
+  return same ? &*last : nullptr;
+}
+
+/// Reports and lists a loss once, however often a start fails after it.
+void Launcher::note_loss(PeerId id) {
+  const Slot& slot = slots_[id];
+  const bool unexpected = !stopping_;
+  const bool again = restart_later(id);
+  if (LostPeer* const before = lost_before(id)) {
+    before->restarted = again;
+    if (unexpected && !again)
+      screen_.on_note(fmt::format("peer {} is not started again: {}", id, before->ending));
+    return;
+  }
+  lost_.push_back({id, slot.process->pid(), slot.round, slot.process->ending(), slot.last_words,
+                   slot.folder + "/stderr.log", again});
+  if (unexpected) screen_.on_lost(lost_.back());
+}
+
 void Launcher::ended(PeerId id) {
   const Slot& slot = slots_[id];
   if (slot.finished) return ended_after_goodbye(id);
   const bool unexpected = !stopping_;
-  lost_.push_back({id, slot.process->pid(), slot.round, slot.process->ending(), slot.last_words,
-                   slot.folder + "/stderr.log", restart_later(id)});
-  if (unexpected) screen_.on_lost(lost_.back());
+  note_loss(id);
   if (unexpected && phase_ != Phase::training) {
     failed_to_start_ = true;
     kill_all();

@@ -26,11 +26,9 @@
 #include "peer/launch/watch_thread.h"
 #include "peer/record/disk/posix_disk.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/assembly.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/tcp_peer.h"
 #include "peer/wire/tcp/named_socket.h"
-#include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
 namespace {
@@ -145,6 +143,28 @@ bool trained_alone(const Report& report) {
          std::ranges::all_of(report.edges, nothing);
 }
 
+/// Returns the options of a peer that is started by hand, and makes its folder.
+/// `addresses`: those of all peers, if known.
+TcpPeerOptions manual_options(const Assembly& fleet,
+                              PeerId id,
+                              const ManualPeer& manual,
+                              const PeerPast& past,
+                              const std::vector<PeerAddress>& addresses,
+                              const PeerParts& parts) {
+  TcpPeerOptions options;
+  options.keys = manual.keys;
+  options.listen_address = manual.addresses.empty() ? addresses.at(id).host : manual.listen_address;
+  if (manual.meet) options.listen_address = any_address;
+  options.listen_port = manual.meet ? 0 : addresses.at(id).port;
+  options.connect_deadline = manual.connect_deadline;
+  options.folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
+  if (const Verdict wrong = PosixDisk().make_folder(options.folder); !wrong.empty())
+    throw std::runtime_error(options.folder + ": " + wrong);
+  options.past = past;
+  options.parts = parts;
+  return options;
+}
+
 }  // namespace
 
 int run_launched_peer(const Assembly& fleet,
@@ -157,9 +177,7 @@ int run_launched_peer(const Assembly& fleet,
   options.folder = launched.folder;
   options.listen_address = launched.address;
   options.listen_port = launched.port;
-  options.from = past.from;
-  options.rejoin = past.rejoin;
-  options.clock = past.clock;
+  options.past = past;
   options.parts = parts;
   line.tell_all(options);
   options.log = log_to_stderr;
@@ -186,20 +204,7 @@ int run_manual_peer(const Assembly& fleet,
   const bool by_file = manual.addresses.empty();
   std::vector<PeerAddress> addresses = by_file ? manual_addresses(fleet.fleet) : manual.addresses;
   if (by_file && !manual.meet) check_own_address(fleet, id, addresses);
-
-  TcpPeerOptions options;
-  options.keys = manual.keys;
-  options.listen_address = by_file ? addresses.at(id).host : manual.listen_address;
-  if (manual.meet) options.listen_address = any_address;
-  options.listen_port = manual.meet ? 0 : addresses.at(id).port;
-  options.connect_deadline = manual.connect_deadline;
-  options.folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
-  if (const Verdict wrong = PosixDisk().make_folder(options.folder); !wrong.empty())
-    throw std::runtime_error(options.folder + ": " + wrong);
-  options.from = past.from;
-  options.rejoin = past.rejoin;
-  options.clock = past.clock;
-  options.parts = parts;
+  TcpPeerOptions options = manual_options(fleet, id, manual, past, addresses, parts);
   const Descriptor alarm(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
   options.on_ready = [&] {
     screen.log("connected with all neighbours");

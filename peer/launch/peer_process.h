@@ -7,17 +7,9 @@
 
 #include "peer/launch/address_pattern.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/peer_plan.h"
-#include "peer/wire/tcp/tcp_world.h"
+#include "peer/runtime/tcp_peer.h"
 
 namespace gv {
-
-/// State from which a peer resumes.
-struct PeerPast {
-  std::optional<Round> from;  ///< round of its checkpoint
-  bool rejoin = false;        ///< from its newest checkpoint, or a neighbour's model
-  Time clock{0};              ///< fleet's training clock when it begins
-};
 
 /// Settings that a launcher gives a peer.
 struct LaunchedPeer {

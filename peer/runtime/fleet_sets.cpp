@@ -13,6 +13,7 @@
 #include "optim/data/table/table_plan.h"
 #include "optim/data/table/words.h"
 #include "peer/fleet/data/data_kind.h"
+#include "peer/fleet/data/table_statistics.h"
 #include "peer/model/card/model_card.h"
 #include "peer/runtime/load_data.h"
 
@@ -35,20 +36,17 @@ std::vector<float> balanced(const Dataset& train) {
 
 std::vector<float> named(const ClassWeights& asked, const std::vector<std::string>& classes) {
   std::vector<float> weights(classes.size(), 1.0F);
-  std::string unknown;
+  std::vector<std::string> unknown;
   for (const auto& [name, weight] : asked.named) {
     const auto at = std::ranges::find(classes, name);
     if (at == classes.end())
-      unknown += (unknown.empty() ? "" : ", ") + shown(name);
+      unknown.push_back(name);
     else
       weights[static_cast<std::size_t>(at - classes.begin())] = static_cast<float>(weight);
   }
   if (unknown.empty()) return weights;
-  std::string known;
-  for (const std::string& name : classes)
-    if (known.size() < 200) known += (known.empty() ? "" : ", ") + shown(name);
-  throw std::runtime_error(
-      fmt::format("`train.class_weights` names {}, and the classes are {}", unknown, known));
+  throw std::runtime_error(fmt::format("`train.class_weights` names {}, and the classes are {}",
+                                       list_of(unknown), list_of(classes)));
 }
 
 /// A table's facts, with the number of samples in its means.
@@ -113,8 +111,16 @@ PartFacts read_part(const Fleet& fleet, const std::string& file) {
   spec.file = file;
   spec.given = nullptr;
   if (fleet.data.per_peer()) spec.test.clear();
+  spec.part = fleet.data.per_peer() && !spec.regression;  // a shift is chosen for all parts below
   const TrainTest read = read_table(spec, data_rng(fleet).derive("held out"));
   return {*read.train->facts, static_cast<double>(read.train->rows)};
+}
+
+/// Returns the categories and classes of a table, without weight in means and deviations.
+PartFacts names_of(PartFacts table) {
+  for (ColumnFacts& column : table.facts.columns) column.missing = 0;
+  table.facts.dropped = 0;
+  return {std::move(table.facts), 0};
 }
 
 }  // namespace
@@ -145,11 +151,11 @@ std::shared_ptr<const Dataset> take_validation(const Fleet& fleet,
 }
 
 DataFacts pooled_facts(const Fleet& fleet) {
-  PartFacts all = read_part(fleet, fleet.data.table_file(0));
-  for (PeerId i = 1; fleet.data.per_peer() && i < fleet.trainers(); ++i) {
-    const std::string file = fleet.data.table_file(i);
-    join(all, read_part(fleet, file), file);
-  }
+  const std::vector<std::string> parts = parts_here(fleet.data, fleet.trainers());
+  PartFacts all = read_part(fleet, parts.empty() ? fleet.data.table_file(0) : parts[0]);
+  for (std::size_t k = 1; k < parts.size(); ++k) join(all, read_part(fleet, parts[k]), parts[k]);
+  if (lacks_parts(fleet.data, fleet.trainers()))
+    join(all, names_of(read_part(fleet, fleet.data.table.test)), fleet.data.table.test);
   return all.facts;
 }
 

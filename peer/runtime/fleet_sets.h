@@ -23,7 +23,8 @@ std::shared_ptr<const Dataset> take_validation(const Fleet& fleet,
 
 /// Returns the facts of a fleet's table over the training samples of all files, which `standardize:
 /// { file: ... }` reads. If each peer has a table of its own, categories and classes are the union
-/// over all tables, and every file must be here. Throws std::runtime_error.
+/// over the tables that are here, with those of the test set if one is not. Throws
+/// std::runtime_error.
 DataFacts pooled_facts(const Fleet& fleet);
 
 }  // namespace gv

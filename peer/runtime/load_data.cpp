@@ -11,6 +11,7 @@
 #include "optim/data/dataset.h"
 #include "optim/data/field.h"
 #include "optim/data/table/table_plan.h"
+#include "optim/data/table/words.h"
 #include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/fleet.h"
 #include "peer/model/card/model_card.h"
@@ -21,14 +22,6 @@ namespace gv {
 namespace {
 
 constexpr const char* who = "the model of `model.start`";
-
-std::string list_of(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 12;
-  std::string text;
-  for (std::size_t k = 0; k < std::min(names.size(), most); ++k)
-    text += (k == 0 ? "" : ", ") + shown(names[k]);
-  return names.size() > most ? text + fmt::format(" and {} more", names.size() - most) : text;
-}
 
 /// Returns the columns whose statistics differ from the card's.
 std::vector<std::string> other_statistics(const DataFacts& card, const DataFacts& given) {

@@ -37,7 +37,7 @@ LinkSettings settings_of(const Assembly& fleet, const Plan& plan, const TcpPeerO
   links.times.connect = options.connect_deadline;
   links.times.first_byte = std::chrono::seconds(1);
   links.times.patience = plan.patience;
-  links.rejoin = options.rejoin;
+  links.rejoin = options.past.rejoin;
   return links;
 }
 
@@ -93,10 +93,10 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   TcpOptions tcp = tcp_options(fleet, plan, options);
   if (!options.folder.empty()) keep_books(tcp.links.self, plan, options.folder);
   const std::optional<Checkpoint> past = beginning(options);
-  plan.rejoins = options.rejoin;
+  plan.rejoins = options.past.rejoin;
   const Costs costs = past ? costs_at_end(past->state) : Costs{};
-  plan.clock_at_birth = options.from ? costs.training_time() : options.clock;
-  plan.fetch = options.rejoin && !past;
+  plan.clock_at_birth = options.past.from ? costs.training_time() : options.past.clock;
+  plan.fetch = options.past.rejoin && !past;
   if (checkpoints_ && options.on_candidate) checkpoints_->hold(past ? past->round : 0, 1);
   tcp.on_link = [this](LinkEvent event, PeerId neighbor) {
     journal_.attendance.heard(event, neighbor);
@@ -141,14 +141,14 @@ void TcpPeer::keep_books(const Hello& self, const Plan& plan, const std::string&
 
 std::optional<Checkpoint> TcpPeer::beginning(const TcpPeerOptions& options) {
   if (!checkpoints_) return {};
-  if (options.from) {
+  if (options.past.from) {
     Checkpoint past;
-    Verdict wrong = checkpoints_->at(*options.from, past);
+    Verdict wrong = checkpoints_->at(*options.past.from, past);
     if (wrong.empty()) wrong = checkpoints_->drop_after(past.round);
     if (!wrong.empty()) throw std::runtime_error(wrong);
     return past;
   }
-  if (!options.rejoin) return {};
+  if (!options.past.rejoin) return {};
   std::vector<std::string> skipped;
   std::optional<Checkpoint> past = checkpoints_->newest(skipped);
   for (const std::string& text : skipped) options.log("skips " + text);

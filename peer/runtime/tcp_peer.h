@@ -23,6 +23,15 @@ struct PeerProgress {
   std::size_t queue = 0;                        ///< longest since the last report
 };
 
+/// Past that a peer continues.
+struct PeerPast {
+  std::optional<Round> from;  ///< resumes from this round's checkpoint
+  /// Replaces a process that died: resumes from its newest checkpoint, or else takes a neighbour's
+  /// model, without a long wait for missing neighbours.
+  bool rejoin = false;
+  Time clock{0};  ///< the fleet's training clock at its start
+};
+
 /// The settings and callbacks that the process gives to a peer.
 struct TcpPeerOptions {
   std::string listen_address = "127.0.0.1";
@@ -30,11 +39,7 @@ struct TcpPeerOptions {
   Time connect_deadline{std::chrono::seconds(30)};
   /// Folder of the peer's checkpoints and, if the fleet file sets it, its ledger; empty for none.
   std::string folder;
-  std::optional<Round> from;  ///< resumes from this round's checkpoint
-  /// Replaces a process that died: resumes from its newest checkpoint, or else takes a neighbour's
-  /// model, without a long wait for missing neighbours.
-  bool rejoin = false;
-  Time clock{0};                   ///< the fleet's training clock at its start
+  PeerPast past{};
   std::function<void()> on_ready;  ///< called when all links are up; on the loop
   /// Called when a neighbour begins to read our payloads in shared memory; on the loop.
   std::function<void(PeerId)> on_share;

@@ -23,13 +23,15 @@ class Attached:
 
     def __init__(self, process: Process, optimizers: Optimizers, trained: TrainedSet,
                  model: Optional[torch.nn.Module], evaluate: Optional[Callable], calibrate: Any,
-                 state: Sequence[Any]) -> None:
+                 state: Sequence[Any], densifies: bool = False) -> None:
+        """densifies: whether sparse gradients become dense ones where the method sends gradients."""
         objections(process.info, optimizers)
         self._servers = ServersStep(process.info)
         self._servers.check(optimizers, trained.parameters)
         self._process, self._model, self._evaluate = process, model, evaluate
         self._optimizers, self._state = optimizers, list(state)
         self._trained, self._tensors = trained, Tensors(trained.parameters)
+        self._densifies = densifies
         self._evaluations = Evaluations(process.session)
         self._statistics = Statistics(model, calibrate, [sampler.dataset for sampler in process.progress.samplers],
                                       None if evaluate is None else lambda: evaluate(model))
@@ -66,7 +68,7 @@ class Attached:
             "arithmetic": "lent" if self._tensors.in_place else "own", "samples": sum(rows) or None,
             "optimizer": type(self._optimizers[-1]).__name__, "versions": {"torch": str(torch.__version__)}})
         self._tensors.take()
-        self._turns = Turns(process.session, self)
+        self._turns = Turns(process.session, self, [p.numel() for p in self._tensors.parameters])
         if not self._restored() and process.seeds:
             seed_all(process.info["peer_seed"])
         process.progress.over = lambda: self._turns.over
@@ -75,8 +77,8 @@ class Attached:
         process.progress.random, process.progress.be_random = random_state, be_random
         process.progress.warn = lambda text: process.session.say(text=text)
         process.begin()
-        if process.info["task"] == "peer" and process.info["id"] == 0 and self._statistics.described():
-            process.session.say(text=self._statistics.described())
+        if process.info["task"] == "peer" and process.info["id"] == 0:
+            self._say_statistics()
         for call in process.take_waiting():
             call()
         self._turns.start(Told(rate=self._rate()))
@@ -89,6 +91,14 @@ class Attached:
         if self._evaluate is not None:
             self._evaluated(self._evaluations.tried)
         packed(self._state_now())
+        be_random(random)
+
+    def _say_statistics(self) -> None:
+        """Logs where the statistics of the fleet's batch norms come from."""
+        random = random_state()
+        said = self._statistics.tried()
+        if said:
+            self._process.session.say(text=said)
         be_random(random)
 
     def change(self, optimizers: Optimizers, state: Sequence[Any]) -> None:
@@ -211,6 +221,8 @@ class Attached:
         if reads == "read" and self._hooks.skips():
             return False
         self._steps += 1
+        if self._densifies and reads != "kept":
+            self._tensors.densify_gradients()
         gradients = self._tensors.gradients() if reads != "kept" and not self._turns.over else None
         steps = self._turns.before(self._told(), gradients)
         if steps and self._averages:
@@ -282,6 +294,10 @@ class Attached:
     def settle(self) -> None:
         """Waits until no device reads the library's memory."""
         self._tensors.settle()
+
+    def leave(self, limit: float) -> None:
+        """Tells the others that this peer makes no further step; see Turns."""
+        self._turns.leave(limit)
 
     def evaluate(self) -> Told:
         """Answers the turn of an evaluation."""

@@ -38,7 +38,8 @@ class Hooks:
         self._outermost: Optional[FrameType] = None     # the call of step() under way, or one that failed
         self._began: Dict[int, int] = {}        # how many steps this optimizer had made when another one began
         self._optimizer = optimizer
-        vars(optimizer).update({"synchronize": synchronize, "skip_synchronize": contextlib.nullcontext, MARK: self})
+        vars(optimizer).update({"synchronize": synchronize, "skip_synchronize": contextlib.nullcontext, MARK: self,
+                                "set_backward_passes_per_step": lambda passes: None})
         for kind in scalers():
             average_before(kind, "unscale_", lambda scaler, optimizer, *rest, **named: [optimizer])
             average_before(kind, "step", lambda scaler, optimizer, *rest, **named: [optimizer])
@@ -60,7 +61,7 @@ class Hooks:
         _hooked.remove(self)
         for handle in self._global:
             handle.remove()
-        for name in ("synchronize", "skip_synchronize", MARK):
+        for name in ("synchronize", "skip_synchronize", "set_backward_passes_per_step", MARK):
             vars(self._optimizer).pop(name, None)
         for handle in self._handles:
             handle.remove()
@@ -156,6 +157,41 @@ def wrapped(optimizer: torch.optim.Optimizer, pre: Callable, post: Callable) -> 
 
 
 _hooked: List[Hooks] = []
+
+
+def listen(kind: type) -> None:
+    """Tells all hooks of the steps of a class of optimizers and its subclasses, for PyTorch before 2.1."""
+    for below in kind.__subclasses__():
+        listen(below)
+    inner = kind.step       # type: ignore[attr-defined]
+    if kind is torch.optim.Optimizer or hasattr(inner, MARK):
+        return
+
+    @functools.wraps(inner)
+    def step(self: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> Any:
+        for hooks in _hooked:
+            hooks._other_begins(self, args, kwargs)
+        result = inner(self, *args, **kwargs)
+        for hooks in list(_hooked):
+            hooks._other_ends(self, args, kwargs)
+        return result
+    setattr(step, MARK, True)
+    kind.step = step        # type: ignore[attr-defined]
+
+
+def listen_to_all() -> None:
+    """Does so for all classes, those that come later included: each optimizer that is made asks for its class's."""
+    listen(torch.optim.Optimizer)
+    inner = torch.optim.Optimizer._hook_for_profile
+
+    def hook_for_profile(self: torch.optim.Optimizer) -> None:
+        inner(self)
+        listen(type(self))
+    torch.optim.Optimizer._hook_for_profile = hook_for_profile       # type: ignore[method-assign]
+
+
+if GLOBALLY is None:
+    listen_to_all()
 
 
 def plain(optimizer: Any) -> Any:

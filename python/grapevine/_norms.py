@@ -1,7 +1,9 @@
 """The statistics of batch norms in the fleet's model: no peer has those of the mean model."""
 
 import contextlib
-from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Tuple
+import gc
+import inspect
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import torch
 
@@ -9,6 +11,8 @@ from grapevine._errors import Error
 
 BATCHES = 16        # over which statistics are computed
 BATCH = 64          # samples of one, where a data set and no loader is known
+EVALUATE = "the inputs of evaluate"
+Way = Tuple[str, Callable[[int], None]]     # takes the number of batches at most
 
 
 class Statistics:
@@ -20,39 +24,58 @@ class Statistics:
         for. evaluate: calls the script's, whose inputs are the last resort.
         """
         self._model = model
-        self._ways: List[Tuple[str, Callable[[], None]]] = []
+        self._ways: List[Way] = []
+        self._calls = callable(calibrate)
         if callable(calibrate):
-            self._ways.append(("calibrate=", lambda: self._by_evaluation(calibrate)))
+            self._ways.append(("calibrate=", lambda most: self._by_evaluation(calibrate)))
         elif calibrate is not None:
-            self._ways.append(("calibrate=", lambda: recalibrate(model, calibrate)))
+            self._ways.append(("calibrate=", lambda most: recalibrate(model, calibrate, most)))
         if not isinstance(model, (torch.nn.ModuleList, torch.nn.ModuleDict)):       # which no data go through
-            self._ways += [("the data set of gv.Sampler", lambda data=data: recalibrate(model, batches_of(data)))
-                           for data in datasets]
+            named = [("the data set of gv.Sampler", data) for data in datasets]
+            if not named and norms_of(model):
+                named = [("the data set of a DataLoader", data) for data in loaded()]
+            self._ways += [(name, lambda most, data=data: recalibrate(model, batches_of(data), most))
+                           for name, data in named]
         if evaluate is not None:
-            self._ways.append(("the inputs of evaluate", lambda: self._by_evaluation(evaluate)))
+            self._ways.append((EVALUATE, lambda most: self._by_evaluation(evaluate)))
 
-    def described(self) -> Optional[str]:
-        """Returns where the statistics come from; None for a model without batch norms."""
+    def tried(self) -> Optional[str]:
+        """Returns where the statistics come from; None for a model without batch norms, which stays as it was.
+
+        Data are tried on one batch. Functions are trusted, because they may take long.
+        """
         if not norms_of(self._model):
             return None
-        if not self._ways:
-            return ("the fleet's model gets no statistics of its batch norms, and is neither evaluated nor saved "
-                    "whole. help: DistributedOptimizer(..., calibrate=loader), or a function that runs the model")
-        return (f"the batch norms of the fleet's model get the statistics of {self._ways[0][0]}"
-                + ("" if self._ways[0][0] == "calibrate=" else "; calibrate=loader names other data"))
+        kept = {name: value.clone() for name, value in self._model.named_buffers()}
+        ways = [(name, (lambda most: None) if name == EVALUATE or name == "calibrate=" and self._calls else way)
+                for name, way in self._ways]
+        try:
+            name = self._first(ways, 1)
+        except Error as why:
+            return f"the fleet's model is neither evaluated nor saved whole: {why}"
+        finally:
+            with torch.no_grad():
+                for buffer, value in kept.items():
+                    self._model.get_buffer(buffer).copy_(value)
+        return (f"the batch norms of the fleet's model get the statistics of {name}"
+                + ("" if name == "calibrate=" else "; calibrate=loader names other data"))
 
     def renew(self) -> None:
         """Computes them. Raises Error if no data is known on which the model runs."""
-        if not norms_of(self._model):
-            return
+        if norms_of(self._model):
+            self._first(self._ways, BATCHES)
+
+    def _first(self, ways: List[Way], batches: int) -> str:
+        """Takes the first way that works, and returns its name."""
         failures = []
-        for name, way in self._ways:
+        for name, way in ways:
             try:
-                return way()
+                way(batches)
+                return name
             except Exception as why:
                 failures.append(f"; {name} failed: {why}")
         raise Error(f"the batch norms of the fleet's model have no statistics{''.join(failures)}\n"
-                    "help: DistributedOptimizer(..., calibrate=loader)")
+                    "help: DistributedOptimizer(..., calibrate=loader), or a function that runs the model")
 
     def _by_evaluation(self, evaluate: Callable[[], Any]) -> None:
         with torch.no_grad(), gathering(self._model):
@@ -91,14 +114,46 @@ def gathering(model: torch.nn.Module) -> Iterator[None]:
 def recalibrate(model: torch.nn.Module, loader: Iterable, batches: int = BATCHES) -> None:
     """Computes the running statistics of batch norms again, because no peer has the statistics of an averaged model.
 
-    loader: yields inputs, or tuples that begin with inputs. batches: maximum number of batches.
+    loader: yields inputs, tuples that begin with inputs, or dictionaries (see `run`). batches: maximum number.
     """
     if not norms_of(model):
         return
     place = next(model.parameters()).device
     with gathering(model):
         for _, batch in zip(range(batches), loader):
-            model((batch[0] if isinstance(batch, (list, tuple)) else batch).to(place))
+            run(model, batch, place)
+
+
+def run(model: torch.nn.Module, batch: Any, place: torch.device) -> Any:
+    """Runs a model on a batch: on its first part, or of a dictionary on the values whose names the model takes.
+
+    A model that takes none of the names gets the dictionary, or if that fails, its first value.
+    """
+    if isinstance(batch, (list, tuple)):
+        batch = batch[0]
+    if not isinstance(batch, Mapping):
+        return model(batch.to(place))
+    values = {name: value.to(place) if isinstance(value, torch.Tensor) else value for name, value in batch.items()}
+    named = taken(model, values)
+    if named:
+        return model(**named)
+    try:
+        return model(values)
+    except Exception:
+        return model(next(iter(values.values())))
+
+
+def taken(model: torch.nn.Module, values: Dict[str, Any]) -> Dict[str, Any]:
+    """Returns the values whose names are those of the model's arguments."""
+    names = inspect.signature(model.forward).parameters.values()
+    return {name.name: values[name.name] for name in names if name.name in values and name.kind != name.VAR_KEYWORD}
+
+
+def loaded() -> List[Any]:
+    """Returns the data sets of all loaders that exist; first those in a random order, which training data have."""
+    kind, ordered = torch.utils.data.DataLoader, torch.utils.data.SequentialSampler
+    loaders = [each for each in gc.get_objects() if issubclass(type(each), kind) and hasattr(each.dataset, "__len__")]
+    return [each.dataset for each in sorted(loaders, key=lambda loader: isinstance(loader.sampler, ordered))]
 
 
 def batches_of(dataset: Any) -> Iterator[Any]:

@@ -55,7 +55,8 @@ class Peer:
         process.attach([described(name, array) for name, array in self._arrays.items()],
                        {"evaluates": evaluate is not None, "saves": state is not None, "optimizer": optimizer})
         self._restore()
-        self._turns = Turns(process.session, self)
+        sizes = [memoryview(array).nbytes // ITEM for array in self._arrays.values()]
+        self._turns = Turns(process.session, self, sizes)
         process.begin()
         process.progress.over = lambda: self._turns.over
         process.progress.behind = self._turns.go_on
@@ -111,6 +112,10 @@ class Peer:
 
     def settle(self) -> None:
         """Does nothing: nobody else reads the arrays."""
+
+    def leave(self, limit: float) -> None:
+        """Tells the others that this peer makes no further step; see Turns."""
+        self._turns.leave(limit)
 
     def evaluate(self) -> Told:
         """Answers the turn of an evaluation."""

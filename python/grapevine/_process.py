@@ -127,6 +127,7 @@ class Process:
             if not self.interrupted:
                 self._warn_without_step()
                 self.progress.behind()
+            self.keeps.leave(limit)
             while not self.session.finish() and time.monotonic() < limit:
                 pass
         except (Error, KeyboardInterrupt):
@@ -143,7 +144,7 @@ class Process:
 
 
 _current: Optional[Process] = None
-_installed = False
+_installed = _has_left = False
 
 
 class Virtual(threading.local):
@@ -202,6 +203,9 @@ def init(fleet: Union[str, os.PathLike, None] = None, id: Optional[int] = None, 
     global _current
     if initialized():
         raise Error("init() was called twice: one process is one peer")
+    if _has_left:
+        raise Error("init() after shutdown(): this peer has left its fleet, and `grapevine run` starts each peer once\n"
+                    "help: leave out both; for another phase, call DistributedOptimizer again")
     if virtual.open is not None:
         virtual.current = Process(virtual.open(), None)
         return
@@ -233,12 +237,13 @@ def shutdown() -> None:
 
     The end of the script does the same. An uncaught exception counts as a death, which the neighbours see at once.
     """
-    global _current
+    global _current, _has_left
     if virtual.open is not None:
         process, virtual.current = virtual.current, None
         virtual.has_left = process is not None and process.attached
     else:
         process, _current = _current, None
+        _has_left = process is not None and bool(process.info["control"])
     if process is not None and not process.forked:
         process.end()
 

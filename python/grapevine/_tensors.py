@@ -193,6 +193,12 @@ class Tensors:
                 copy([p.grad], [given])
         self._streams.mark()
 
+    def densify_gradients(self) -> None:
+        """Makes sparse gradients dense."""
+        for p in self.parameters:
+            if p.grad is not None and p.grad.is_sparse:
+                p.grad = p.grad.to_dense()
+
     def finite_gradients(self) -> bool:
         """Says whether all gradients are finite: their norms are, or else each is looked at."""
         given = [values(p.grad) for p in self.parameters if p.grad is not None]
@@ -215,7 +221,8 @@ class Tensors:
         grad = p.grad
         if grad is not None and grad.is_sparse:
             raise Error(f"the gradient of {self.names[i]} is sparse, and this method sends gradients\n"
-                        "help: sparse=False, or a method that averages models, such as d-psgd")
+                        "help: sparse=False, DistributedOptimizer(..., sparse_as_dense=True), or a method that "
+                        "averages models, such as d-psgd")
         if grad is not None and grad.device.type == "cpu" and grad.stride() == p.stride() and grad.dtype is p.dtype:
             if grad.numel() > 0:
                 first = c_float.from_address(grad.data_ptr())       # much faster than the same through torch

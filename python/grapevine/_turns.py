@@ -1,6 +1,10 @@
 """The turns of a peer, as two calls around the optimizer's step."""
 
-from typing import List, Optional, Protocol
+import ctypes
+import math
+import struct
+import time
+from typing import List, Optional, Protocol, Sequence
 
 from grapevine import _library as lib
 from grapevine._errors import Error
@@ -29,12 +33,43 @@ class Program(Protocol):
         """Returns the state from which the program goes on."""
 
 
+class Farewell:
+    """Gradients of a peer whose script ends where the method adds up those of all: infinities of changing sign, which
+    no script computes. The mean holds them too, so that nobody steps by a sum that lacks this peer's share.
+    """
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        """sizes: of the tensors, in elements. Nothing is said with tensors of one element each."""
+        self._sizes = list(sizes)
+        self._first = next((i for i, size in enumerate(self._sizes) if size > 1), None)
+        self._kept: List[ctypes.Array] = []
+
+    def addresses(self) -> List[int]:
+        """Returns where such gradients lie."""
+        self._kept = [ctypes.create_string_buffer(pattern(size), max(4 * size, 1)) for size in self._sizes]
+        return [ctypes.addressof(kept) for kept in self._kept]
+
+    def heard(self, addresses: Sequence[int]) -> bool:
+        """Says whether the means at these addresses are such gradients."""
+        if self._first is None or not math.isinf(ctypes.c_float.from_address(addresses[self._first]).value):
+            return False
+        return all(size == 0 or ctypes.string_at(address, 4 * size) == pattern(size)
+                   for address, size in zip(addresses, self._sizes))
+
+
+def pattern(size: int) -> bytes:
+    """Returns so many float32 of a farewell."""
+    return (struct.pack("=2f", math.inf, -math.inf) * (size // 2 + 1))[:4 * size]
+
+
 class Turns:
     """Drives one peer: `start`, then `before` and `after` each step. `turn` is the one at hand, lib.OVER at the end."""
 
-    def __init__(self, session: Session, program: Program) -> None:
+    def __init__(self, session: Session, program: Program, sizes: Sequence[int] = ()) -> None:
+        """sizes: of the tensors, in elements; where gradients are added up, a peer says with them that it leaves."""
         self._session = session
         self._program = program
+        self._farewell = Farewell(sizes if session.info()["algorithm"] == "all-reduce" else ())
         self._told: Optional[Told] = None
         self.turn = lib.NONE
         self.done = 0           # turns of a gradient that have ended
@@ -59,7 +94,11 @@ class Turns:
             if gradients is not None:
                 self._session.point(lib.GRADIENTS, gradients)
         if self.turn == lib.GRADIENT:
-            return self._drive(told) == lib.STEP
+            steps = self._drive(told) == lib.STEP
+            if steps and gradients is not None and self._farewell.heard(gradients):
+                self.after()
+                return self.before(told, gradients)     # of the next round, which ends for want of that peer
+            return steps
         self._told = told
         return not self.over
 
@@ -73,6 +112,17 @@ class Turns:
             self._drive(self._told)
         self._told = None
         return not self.over
+
+    def leave(self, limit: float) -> None:
+        """Tells the others that this peer makes no further step, if they would miss its gradient in theirs.
+
+        limit: of time.monotonic(), when to leave without that.
+        """
+        if self.turn == lib.GRADIENT and self._session.info()["algorithm"] == "all-reduce":
+            self._session.point(lib.GRADIENTS, self._farewell.addresses())
+            turn = self._session.turn(Told())
+            while turn == lib.NONE and time.monotonic() < limit:
+                turn = self._session.turn(None)
 
     def go_on(self) -> None:
         """Answers a checkpoint that waited for the code behind the step: schedulers and scalers are stepped there."""

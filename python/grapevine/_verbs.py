@@ -55,7 +55,8 @@ def check_root(root: int, peers: int) -> None:
 def verb_of(op: str) -> int:
     """Returns the verb of an operation's name. Raises Error where there is none."""
     if op not in VERBS:
-        raise Error(f"op={op!r}: it is \"mean\" or \"sum\"")
+        raise Error(f"op={op!r}: it is \"mean\" or \"sum\", and for tensors of PyTorch also \"min\", \"max\" or "
+                    "\"product\"")
     return VERBS[op]
 
 

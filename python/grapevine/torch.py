@@ -14,27 +14,38 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequ
 
 import torch
 
-from grapevine import _process
+from grapevine import _horovod, _process
 from grapevine._attached import Attached
 from grapevine._errors import Disagreement, Error, PeerLost, Stopped
 from grapevine._hooks import plain
+from grapevine._horovod import *        # noqa: F401, F403
 from grapevine._launch import launch
 from grapevine._norms import recalibrate
 from grapevine._process import initialized as is_initialized
 from grapevine._simulate import simulate
 from grapevine._state import seed_all
 from grapevine._tensors import TrainedSet
-from grapevine._torch_verbs import (Average, Compression, Sum, allreduce, allreduce_, broadcast, broadcast_,
-                                    broadcast_optimizer_state, broadcast_parameters, neighbor_average, pull, push)
+from grapevine._torch_verbs import (Average, Compression, Max, Min, Product, Sum, allgather, allgather_object,
+                                    allreduce, allreduce_, alltoall, broadcast, broadcast_, broadcast_object,
+                                    broadcast_optimizer_state, broadcast_parameters, neighbor_average, pull, push,
+                                    reducescatter)
 from grapevine._transfers import wait
 from grapevine._verbs import barrier
 from grapevine.sampler import Sampler, shard
 
-__all__ = ["Average", "Compression", "Disagreement", "DistributedOptimizer", "Error", "PeerLost", "Sampler", "Stopped",
-           "Sum", "allreduce", "allreduce_", "barrier", "batch", "broadcast", "broadcast_", "broadcast_optimizer_state",
+__all__ = ["Average", "Compression", "Disagreement", "DistributedOptimizer", "Error", "Max", "Min", "PeerLost",
+           "Product", "Sampler", "Stopped", "Sum", "allgather", "allgather_object", "allreduce", "allreduce_",
+           "alltoall", "barrier", "batch", "broadcast", "broadcast_", "broadcast_object", "broadcast_optimizer_state",
            "broadcast_parameters", "device", "epochs", "init", "is_initialized", "launch", "local_rank", "local_size",
-           "log", "neighbor_average", "neighbors", "pull", "push", "rank", "recalibrate", "rejoined", "round",
-           "running", "shard", "shutdown", "simulate", "size", "stop", "wait", "weights"]
+           "log", "neighbor_average", "neighbors", "pull", "push", "rank", "recalibrate", "reducescatter", "rejoined",
+           "round", "running", "shard", "shutdown", "simulate", "size", "stop", "wait", "weights", *_horovod.__all__]
+
+
+def __getattr__(name: str) -> Any:
+    """Returns what stands for a name of Horovod that has no place here."""
+    if name in _horovod.ABSENT:
+        return _horovod.Absent(name, _horovod.ABSENT[name])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def init(fleet: Any = None, id: Optional[int] = None, *, seed: bool = True, **options: Any) -> None:
@@ -133,7 +144,9 @@ def batch(usual: int) -> int:
 def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters: Optional[Iterable] = None,
                          evaluate: Optional[Callable] = None, calibrate: Any = None,
                          state: Sequence[Any] = (), compression: str = Compression.none, op: str = Average,
-                         backward_passes_per_step: int = 1, gradient_predivide_factor: float = 1.0) -> Any:
+                         backward_passes_per_step: int = 1, gradient_predivide_factor: float = 1.0,
+                         num_groups: int = 0, groups: Any = None, sparse_as_dense: bool = False,
+                         process_set: Any = None) -> Any:
     """Joins the fleet with a model and its optimizer. Returns the same optimizer; each of its steps is now a peer's.
 
     optimizer: one optimizer, or a list; the step of the last one ends the turn.
@@ -145,6 +158,8 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
     norms of the mean model are computed from it before the model is evaluated or saved.
     state: objects with state_dict and load_state_dict to keep in a checkpoint: schedulers, scalers, averages.
     backward_passes_per_step: any number; a turn ends with a step, after any number of backward passes.
+    sparse_as_dense: whether sparse gradients become dense ones, for methods that send gradients.
+    num_groups, groups: ignored; all tensors are sent together.
 
     For another phase, call it again with other optimizers of the same tensors. The new `state` then counts; evaluate,
     calibrate and model stay those of the first call.
@@ -155,6 +170,8 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
     if model is not None and not isinstance(model, torch.nn.Module):
         model, named_parameters = None, model
     refuse_horovod(compression, op)
+    if process_set is not None:
+        raise Error(f"process_set: {_horovod.SETS}")
     if gradient_predivide_factor != 1.0:
         raise Error(f"gradient_predivide_factor={gradient_predivide_factor}: the mean is taken in one step here")
     process = _process.current()
@@ -170,7 +187,7 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
         whole = owner(named_parameters)
         answers = evaluate if evaluate is None or whole is None else lambda of: evaluate()
     trained = TrainedSet(model, named_parameters, optimizers)
-    process.layer = Attached(process, optimizers, trained, whole, answers, calibrate, state)
+    process.layer = Attached(process, optimizers, trained, whole, answers, calibrate, state, sparse_as_dense)
     return optimizer
 
 

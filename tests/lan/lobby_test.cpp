@@ -1,81 +1,9 @@
-#include <memory>
-
-#include "tests/lan/lab.h"
+#include "tests/lan/lobbies.h"
 
 // A lobby at the desk and machines that join it by its code, without ssh.
 
 namespace gv {
 namespace {
-
-using Joined = std::unique_ptr<Program>;
-
-class Lobbies : public Lab {
- protected:
-  /// Writes a fleet of a small model that no machine needs files for.
-  std::string lobby_fleet(int peers, const std::string& more) const {
-    return fleet("fleet.yaml", fmt::format("peers: {}\n", peers), more);
-  }
-  std::vector<std::string> words_of_lobby(std::vector<std::string> arguments) const {
-    std::vector<std::string> all{lab_,
-                                 "in",
-                                 folder(),
-                                 lobby_host(),
-                                 "env",
-                                 "XDG_CACHE_HOME=" + path("cache_lobby"),
-                                 grapevine_program(),
-                                 "lobby"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return all;
-  }
-  virtual std::string lobby_host() const { return "desk"; }
-  Program opened(std::vector<std::string> arguments) const {
-    return Program(words_of_lobby(std::move(arguments)), Program::as_it_stands);
-  }
-  /// Returns what follows a mark on the lobby's screen, up to the next white space.
-  static std::string word_after(Program& lobby, const std::string& mark) {
-    EXPECT_TRUE(lobby.says(mark));
-    std::istringstream rest(lobby.errors().substr(lobby.errors().find(mark) + mark.size()));
-    std::string word;
-    rest >> word;
-    return word;
-  }
-  static std::string code_of(Program& lobby) { return word_after(lobby, "code   "); }
-
-  Joined join(const std::string& host,
-              const std::string& code,
-              const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all{
-        lab_, "in",    folder(), host, grapevine_program(), "join",
-        code, "--yes", "--name", host, "--folder",          path("folder_" + host)};
-    all.insert(all.end(), more.begin(), more.end());
-    return std::make_unique<Program>(all, Program::as_it_stands);
-  }
-  std::vector<Joined> join_all(const std::string& code,
-                               const std::vector<std::string>& more = {}) const {
-    std::vector<Joined> all;
-    for (const char* host : {"anna", "ben", "carl"}) all.push_back(join(host, code, more));
-    return all;
-  }
-  static void expect_closed(const std::vector<Joined>& all) {
-    for (const Joined& each : all) {
-      const Ended end = each->wait();
-      EXPECT_EQ(end.code, 0) << end.err;
-      EXPECT_NE(end.err.find("the lobby has closed"), std::string::npos) << end.err;
-    }
-  }
-  static std::string simulated(const std::string& file) {
-    return run({"simulate", file, "--no-save", "--json"}).summary().at("params_hash");
-  }
-  /// Returns whether the run has reported this round.
-  static bool has_round(const std::string& file, int round) {
-    std::ifstream in(file + ".run/metrics.jsonl");
-    for (std::string line; std::getline(in, line);) {
-      const auto row = nlohmann::json::parse(line, nullptr, false);
-      if (row.is_object() && row.value("round", 0) >= round) return true;
-    }
-    return false;
-  }
-};
 
 struct Network {
   const char* title;
@@ -119,10 +47,6 @@ TEST_F(Lobbies, MeasureBeforeTheStartAndSayWhatIsToBeExpected) {
   EXPECT_EQ(end.err.find(" 0 GFLOP/s"), std::string::npos)
       << "the first product takes longer than all of the measurement: " << end.err;
 }
-
-constexpr const char* with_checkpoints =
-    "checkpoint: { every: 20 rounds }\nevaluate: { every: 20 rounds }\n"
-    "network: { latency: 2 ms, emulate: true }\nfaults: { deadline: 1 s }\n";
 
 /// Found by trying: the resumed lobby was ready before the launcher of the dead one had saved and
 /// ended, and gave the run up as one that still runs.
@@ -274,7 +198,7 @@ TEST_F(Parts, StayOnTheirMachines) {
   EXPECT_EQ(end.summary().at("params_hash"), simulated(file)) << end.err;
 }
 
-TEST_F(Parts, WithOtherColumnsAreRefusedBeforeTheStart) {
+TEST_F(Parts, WithOtherColumnsWaitForThoseThatAgree) {
   write_part(part_of("carl"), 3, "a,c,kind");
   Program lobby = opened({parts_fleet(), "--not-here", "--no-measure"});
   const std::string code = code_of(lobby);
@@ -282,9 +206,37 @@ TEST_F(Parts, WithOtherColumnsAreRefusedBeforeTheStart) {
   for (const char* host : {"anna", "ben", "carl"})
     machines.push_back(join(host, code, {"--data", part_of(host)}));
   EXPECT_TRUE(lobby.says("the columns of carl's data are not those of"));
-  EXPECT_TRUE(lobby.says("Enter tries again, quit closes the lobby"));
-  lobby.tell("quit");
+  EXPECT_TRUE(lobby.says("tries again when a machine joins again, or at Enter"));
+  machines[2]->kill(SIGINT);
+  machines[2]->wait();
+  write_part(part_of("carl"), 33);
+  machines[2] = join("carl", code, {"--data", part_of("carl")});
   EXPECT_EQ(lobby.wait().code, 0);
+  expect_closed(machines);
+}
+
+/// The lobby's own machine has the files of its peers, and a machine that joins has one file.
+TEST_F(Parts, AreOneForEachPeer) {
+  const std::string file = parts_fleet();
+  write_part(path("part-0.csv"), 1);
+  write_part(path("part-1.csv"), 2);
+  Program lobby = opened({file, "--machines", "2", "--no-measure", "--json"});
+  const Joined anna = join("anna", code_of(lobby), {"--data", part_of("anna")});
+  const Ended end = lobby.wait();
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(anna->wait().code, 0);
+  fs::copy(part_of("anna"), path("part-2.csv"));
+  EXPECT_EQ(end.summary().at("params_hash"), simulated(file)) << end.err;
+
+  Program refusing = opened({file, "--not-here", "--machines", "2", "--no-measure"});
+  const std::string code = code_of(refusing);
+  std::vector<Joined> machines;
+  for (const char* host : {"anna", "ben"})
+    machines.push_back(join(host, code, {"--data", part_of(host)}));
+  EXPECT_TRUE(refusing.says("anna would have 2 peers, all of which would train on its one part"));
+  EXPECT_TRUE(refusing.says("tries again when a machine joins again, or at Enter"));
+  refusing.tell("quit");
+  EXPECT_EQ(refusing.wait().code, 0);
   expect_closed(machines);
 }
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type
 
 import torch
-from torch.optim import optimizer as steps
 
 import grapevine.torch as gv
 from drawn_fleets import Virtual
@@ -15,7 +14,6 @@ from drawn_scripts import Life, Script, draw_script, make_optimizers
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "pytorch.md"
 MODELS = ("d-psgd", "local-sgd", "ad-psgd")
 GRADIENTS = ("all-reduce", "parameter-server")
-HEARS_OTHERS = hasattr(steps, "register_optimizer_step_post_hook")      # since torch 2.1
 
 
 def nothing(life: Life) -> None:
@@ -130,7 +128,7 @@ REFUSALS: Dict[str, Refusal] = {
     "reshapes": Refusal("changes its shape, type or device", "has changed", step=reshapes, kind=gv.Disagreement),
     "another optimizer": Refusal("steps with an optimizer that `DistributedOptimizer` was not given",
                                  "was not given steps", step=steps_another,
-                                 methods=("all-reduce",) if HEARS_OTHERS else ()),
+                                 methods=("all-reduce",)),
     "a sum": Refusal("a sum is refused", "peers average",
                      joins=lambda life: ((life.optimizer, life.model), {"op": gv.Sum})),
     "compression": Refusal("`Compression.fp16`", "is compressed by the fleet file", joins=lambda life: (

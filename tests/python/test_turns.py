@@ -1,11 +1,13 @@
 """before() and after() over every order of turns that a row can ask for."""
 
+import ctypes
+import math
 import unittest
 
 from grapevine import _library as lib
 from grapevine._errors import Error
 from grapevine._session import Told
-from grapevine._turns import Evaluations, Turns
+from grapevine._turns import Evaluations, Farewell, Turns
 from scripted import ScriptedSession
 
 
@@ -103,6 +105,36 @@ class TurnsTest(unittest.TestCase):
         self.assertEqual(turns.turn, lib.GRADIENT)       # GradScaler called no step: no call came
         self.assertTrue(turns.before(Told(loss=3.0)))
         self.assertEqual(session.calls, [Told(loss=3.0)])
+
+    def reduced(self, turns):
+        session = ScriptedSession(turns, algorithm="all-reduce")
+        driven = Turns(session, Counting(), [3, 0, 1])
+        driven.start(Told())
+        session.calls.clear()
+        return session, driven
+
+    def test_who_leaves_says_so_with_gradients_that_no_script_has(self):
+        session, turns = self.reduced([lib.GRADIENT, lib.STEP])
+        turns.leave(math.inf)
+        (_, what, addresses), told = session.calls
+        self.assertEqual((what, told), (lib.GRADIENTS, Told()))
+        self.assertEqual(list((ctypes.c_float * 3).from_address(addresses[0])), [math.inf, -math.inf, math.inf])
+        for other in (begun([lib.GRADIENT, lib.STEP]), self.reduced([lib.STEP])):
+            other[1].leave(math.inf)
+            self.assertEqual(other[0].calls, [])
+
+    def test_nobody_steps_by_a_mean_that_lacks_who_has_left(self):
+        farewell = Farewell([3, 0, 1])
+        left = farewell.addresses()
+        session, turns = self.reduced([lib.GRADIENT, lib.STEP, lib.GRADIENT])
+        self.assertFalse(turns.before(Told(loss=1.0), left))
+        self.assertEqual([call for call in session.calls if isinstance(call, Told)],
+                         [Told(loss=1.0), Told(), Told(loss=1.0)])
+        self.assertTrue(turns.over)
+        for values in ([math.inf] * 3, [math.inf, -math.inf, 1.0], [math.nan] * 3, [0.0] * 3):
+            mean, end = (ctypes.c_float * 3)(*values), (ctypes.c_float * 1)(math.inf)
+            _, turns = self.reduced([lib.GRADIENT, lib.STEP, lib.GRADIENT])
+            self.assertTrue(turns.before(Told(), [ctypes.addressof(mean), 0, ctypes.addressof(end)]), values)
 
 
 class EvaluationsTest(unittest.TestCase):

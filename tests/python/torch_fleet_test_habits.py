@@ -134,6 +134,63 @@ class HabitsTest(unittest.TestCase):
         _, output = self.run_habit("unfreezes", code=1)
         self.assertRegex(output, r"peer \d lost at round \d+ \(.*Disagreement: 0.weight \[1, 3\] is trained now")
 
+    def test_who_makes_one_step_less_is_named_and_no_step_lacks_its_gradient(self):
+        for more, stop in ((1, ""), (5, ""), (1, "\nstop: { time: 60 s }"), (5, "\nstop: { time: 60 s }")):
+            with self.subTest(more=more, stop=stop):
+                _, output = self.run_habit("uneven", str(more), algorithm="all-reduce", code=3,
+                                           more="topology: ring" + stop)
+                ends = {rank: (value, lost) for rank, value, lost in map(json.loads, re.findall("BEHIND (.*)", output))}
+                self.assertEqual(sorted(ends), [0, 1, 2])
+                for value, _ in ends.values():
+                    self.assertAlmostEqual(value, -0.1, places=5)
+                self.assertRegex(ends[1][1], "peer [02] has left, and all-reduce cannot continue without it")
+                self.assertRegex(output, r"peer 1 lost at round \d+ \(pid \d+, exit 1")
+
+    def test_ctrl_c_reaches_finally_and_ends_all_in_order(self):
+        _, output = self.run_habit("interrupted", code=130)
+        self.assertEqual(output.count("REACHED finally"), PEERS, output)
+        self.assertNotIn("REACHED KeyboardInterrupt", output)
+
+    def test_what_is_added_to_the_model_later_is_never_silent(self):
+        _, output = self.run_habit("adds", code=1)
+        self.assertRegex(output, r"Disagreement: 1.weight \[1, 3\] is trained now")
+        _, output = self.run_habit("adds", "later", algorithm="all-reduce", code=1)
+        self.assertRegex(output, "an optimizer that DistributedOptimizer was not given steps 0.weight")
+        _, output = self.run_habit("adds", "later")
+        self.assertRegex(output, "20 steps without a turn: an optimizer that DistributedOptimizer was not given")
+
+    def test_a_peer_that_has_shut_down_is_told_how_another_phase_begins(self):
+        _, output = self.run_habit("again", code=3)
+        self.assertRegex(output, "(?s)init.. after shutdown.*help: leave out both; for another phase")
+
+    def test_calls_of_horovod_mean_what_they_mean_there(self):
+        results, _ = self.run_habit("horovod", algorithm="all-reduce")
+        self.assertEqual(len(results), PEERS)
+        starts = {0: [0.0], 1: [1.0], 2: [2.0]}
+        ranks = []
+        for before, after, moved in results:
+            self.assertEqual(before, after)
+            rank = len(before["gradient"]) - 1
+            ranks.append(rank)
+            first = sum(range(rank + 1))
+            self.assertEqual(before["rows"], [value for r in range(PEERS) for value in starts[r] * (r + 1)])
+            self.assertEqual(before["gradient"], [3.0 * 2 * (first + i) for i in range(rank + 1)])
+            self.assertEqual(before["root"], [6.0, 6.0] if rank == 1 else [0.0, 0.0])
+            self.assertEqual(before["types"], [[False, True, False], [float("-inf")] * 3, [0.0] * 3])
+            self.assertEqual(before["half"], "torch.bfloat16")
+            self.assertEqual(before["least"], [[0, -2], [2, 0], [0, 0]])
+            begin, end = sum([1, 2, 3][:rank]), sum([1, 2, 3][:rank + 1])
+            self.assertEqual(before["parts"], [[10 * r + i for r in range(PEERS) for i in range(begin, end)],
+                                               [rank + 1] * PEERS, [rank, 10 + rank, 20 + rank]])
+            self.assertEqual(before["scattered"], [[1.0, 2.0], [3.0], [4.0]][rank])
+            self.assertEqual(before["objects"], [2, [2, None]])
+            self.assertEqual(before["handle"], [True, 3.0])
+            self.assertEqual(before["grouped"], [1.0, 2.0])
+            self.assertEqual(before["scaled"], 6.0)
+            self.assertFalse(before["built"])
+            self.assertEqual(moved, [0.33333, 0.33333, 0.33333, 0.0])
+        self.assertEqual(sorted(ranks), [0, 1, 2])
+
     def test_a_loop_that_counts_itself_ends_with_its_own_number_of_steps_and_the_same_bits(self):
         def params(output):
             return re.findall("params +([0-9a-f]+)", output)

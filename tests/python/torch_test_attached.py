@@ -10,7 +10,6 @@ import torch
 from grapevine import _library as lib
 from grapevine._attached import Attached
 from grapevine._errors import Disagreement, Error, Stopped
-from grapevine._hooks import GLOBALLY
 from grapevine._norms import Statistics, batches_of, recalibrate
 from grapevine._session import Told
 from grapevine._tensors import TrainedSet
@@ -75,7 +74,7 @@ class AttachedTest(unittest.TestCase):
         torch.manual_seed(1)
         first, second = torch.nn.Sequential(torch.nn.BatchNorm1d(3)), torch.nn.Sequential(torch.nn.BatchNorm1d(3))
         both, data = torch.nn.ModuleList([first, second]), torch.randn(64, 3) * 2 + 5
-        self.assertRegex(Statistics(both, None, [data], None).described(), "neither evaluated nor saved.*a function")
+        self.assertRegex(Statistics(both, None, [data], None).tried(), "(?s)neither evaluated nor saved.*a function")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model.pt")
             with self.assertRaises(Stopped):
@@ -219,8 +218,6 @@ class AttachedTest(unittest.TestCase):
         self.assertEqual(process.session.calls, [Told(), Told()])
 
     def test_steps_of_an_optimizer_that_was_not_given_are_an_error_or_said(self):
-        if GLOBALLY is None:
-            self.skipTest(f"torch {torch.__version__} tells nobody of all steps")
         other = torch.optim.SGD(self.model.parameters(), lr=0.5)
         elsewhere = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
         _, made = self.averaging(ROUND * 4)
@@ -403,14 +400,52 @@ class RecalibrationTest(unittest.TestCase):
                                    ([range(3)], lambda model: model(data))):
             model = torch.nn.Sequential(torch.nn.BatchNorm1d(3)).eval()
             statistics = Statistics(model, None, datasets, evaluate and (lambda: evaluate(model)))
-            self.assertIn("gv.Sampler" if datasets else "evaluate", statistics.described())
+            self.assertIn("evaluate" if evaluate else "gv.Sampler", statistics.tried())
+            self.assertEqual((model[0].running_mean.abs().sum().item(), model[0].training), (0, False))
             statistics.renew()
             self.assertTrue(torch.allclose(model[0].running_mean, data.mean(0), atol=1e-5))
         words = "have no statistics.*evaluate failed: a batch norm has seen no batch\n.*calibrate="
         with self.assertRaisesRegex(Error, words):
             Statistics(model, None, [], lambda: None).renew()
-        self.assertIn("no statistics", Statistics(model, None, [], None).described())
-        self.assertIsNone(Statistics(torch.nn.Linear(1, 1), None, [], None).described())
+        self.assertIn("no statistics", Statistics(model, None, [], None).tried())
+        self.assertIsNone(Statistics(torch.nn.Linear(1, 1), None, [], None).tried())
+
+    def test_without_a_sampler_the_data_of_a_loader_count_and_those_in_a_random_order_first(self):
+        torch.manual_seed(1)
+        data = torch.randn(64, 3) * 2 + 5
+        test = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(data + 9))
+        train = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(data), shuffle=True)
+        model = torch.nn.Sequential(torch.nn.BatchNorm1d(3))
+        statistics = Statistics(model, None, [], None)
+        self.assertIn("the data set of a DataLoader", statistics.tried())
+        statistics.renew()
+        self.assertTrue(torch.allclose(model[0].running_mean, data.mean(0), atol=1e-5))
+        del test, train
+
+    def test_samples_may_be_dictionaries_and_what_does_not_run_is_said_before_the_start(self):
+        class Named(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = torch.nn.BatchNorm1d(3)
+
+            def forward(self, pixels):
+                return self.norm(pixels)
+
+        class Whole(Named):
+            def forward(self, batch):
+                return self.norm(batch["pixels"])
+
+        data = torch.randn(64, 3) * 2 + 5
+        rows = [{"pixels": row, "label": i} for i, row in enumerate(data)]
+        for model in (Named(), Whole(), torch.nn.Sequential(torch.nn.BatchNorm1d(3))):
+            statistics = Statistics(model, None, [rows], None)
+            self.assertIn("the data set of gv.Sampler", statistics.tried())
+            statistics.renew()
+            norm, = (module for module in model.modules() if isinstance(module, torch.nn.BatchNorm1d))
+            self.assertTrue(torch.allclose(norm.running_mean, data.mean(0), atol=1e-5))
+        odd = [{"label": i, "pixels": row} for i, row in enumerate(data)]
+        self.assertRegex(Statistics(torch.nn.Sequential(torch.nn.BatchNorm1d(3)), None, [odd], None).tried(),
+                         "(?s)neither evaluated nor saved whole.*gv.Sampler failed.*help: DistributedOptimizer")
 
     def test_batches_lie_evenly_over_a_data_set(self):
         batches = list(batches_of(list(range(5000))))

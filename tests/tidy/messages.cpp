@@ -110,7 +110,7 @@ class Collector {
     if (file_.path.starts_with("peer/show/page/") && name != "refuse") return;
     const Tokens arguments = inside(at_ + 1);
     // The texts of `deploy` other than notes are next steps, not complaints.
-    const bool next = file_.path.starts_with("peer/cli/deploy_") && name == "say";
+    const bool next = file_.path.starts_with("peer/cli/run/deploy_") && name == "say";
     if (next && !is_note(parts_together(arguments))) return;
     if (name == "error") return add_fleet_problem(arguments);
     const auto helper = helpers_.find(name);

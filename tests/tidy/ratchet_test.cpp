@@ -9,8 +9,9 @@ namespace {
 
 // No figure may rise. A change that lowers one must update it here.
 constexpr std::size_t most_files = 1'059;
-constexpr std::size_t most_lines = 142'035;
+constexpr std::size_t most_lines = 142'009;
 constexpr std::size_t most_lone_headers = 67;
+constexpr std::size_t most_crowded = 299;
 
 TEST(Ratchet, TheProductHasNoMoreFilesThanBefore) {
   EXPECT_LE(product_size(read_tree(source_folder())).files, most_files)
@@ -27,6 +28,20 @@ TEST(Ratchet, TheProductHasNoMoreLinesThanBefore) {
 TEST(Ratchet, NoMoreHeadersThanBeforeHaveOneUser) {
   EXPECT_LE(product_size(read_tree(source_folder())).lone_headers, most_lone_headers)
       << "what one file uses stands in its anonymous namespace, or beside its class";
+}
+
+TEST(Ratchet, FoldersAreNoFullerThanBefore) {
+  EXPECT_LE(product_size(read_tree(source_folder())).crowded, most_crowded)
+      << "a folder with more than 14 files, without rows, hides its parts: give one of them a "
+         "folder of its own";
+}
+
+TEST(Ratchet, CountsFilesBeyondFourteenOfAFolder) {
+  std::vector<File> tree;
+  for (int k = 0; k < 16; ++k) tree.push_back({"graph/a" + std::to_string(k) + ".cpp", {}});
+  tree.push_back({"graph/list_command.cpp", {}});
+  tree.push_back({"gossip/methods/d2.cpp", {}});
+  EXPECT_EQ(product_size(tree).crowded, 2U);
 }
 
 TEST(Ratchet, CountsWhatTheProductHas) {

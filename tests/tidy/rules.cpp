@@ -55,15 +55,23 @@ std::size_t columns(const std::string& line) {
       std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-/// Returns the indentation of a line that opens a function body; npos for any other line.
-std::size_t opens_function(const std::string& line) {
+/// Returns how many more parentheses a line closes than it opens.
+std::ptrdiff_t closes(const std::string& line) {
+  return std::ranges::count(line, ')') - std::ranges::count(line, '(');
+}
+
+/// Returns the first line of the function whose body line `i` opens, with its wrapped parameters;
+/// npos for any other line.
+std::size_t begin_of_function(const std::vector<std::string>& lines, std::size_t i) {
   static const std::regex other(
       R"(^\s*(namespace|class|struct|enum|union|extern|if|for|while|switch|do|else|case|)"
       R"(return|\}).*)");
-  const std::size_t indent = line.find_first_not_of(' ');
-  if (indent == std::string::npos || indent > 2 || line.back() != '{') return std::string::npos;
-  if (line.find(')') == std::string::npos) return std::string::npos;
-  return std::regex_match(line, other) ? std::string::npos : indent;
+  if (!lines[i].ends_with('{') || lines[i].find(')') == std::string::npos) return std::string::npos;
+  std::ptrdiff_t open = closes(lines[i]);
+  while (open > 0 && i > 0) open += closes(lines[--i]);
+  const std::size_t indent = lines[i].find_first_not_of(' ');
+  if (indent == std::string::npos || indent > 2) return std::string::npos;
+  return std::regex_match(lines[i], other) ? std::string::npos : i;
 }
 
 }  // namespace
@@ -128,14 +136,14 @@ Findings line_length(const File& file) {
 Findings function_length(const File& file) {
   Findings findings;
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    const std::size_t indent = opens_function(file.lines[i]);
-    if (indent == std::string::npos) continue;
-    const std::string end = std::string(indent, ' ') + "}";
+    const std::size_t begin = begin_of_function(file.lines, i);
+    if (begin == std::string::npos) continue;
+    const std::string end = std::string(file.lines[begin].find_first_not_of(' '), ' ') + "}";
     std::size_t last = i + 1;
     while (last < file.lines.size() && !file.lines[last].starts_with(end)) ++last;
-    if (last - i + 1 > most_function_lines)
-      findings.push_back(file.path + ":" + std::to_string(i + 1) + ": a function of " +
-                         std::to_string(last - i + 1) + " lines");
+    if (last - begin + 1 > most_function_lines)
+      findings.push_back(file.path + ":" + std::to_string(begin + 1) + ": a function of " +
+                         std::to_string(last - begin + 1) + " lines");
   }
   return findings;
 }

@@ -1,7 +1,9 @@
 #include "optim/data/table/column_look.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <optional>
 
@@ -24,8 +26,25 @@ void take_row(const RowSource& rows, std::vector<ColumnLook>& looks, char decima
     looks[numbers + k].at(rows.words()[k], rows, decimal);
 }
 
-bool is_listed(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
+/// A loss curves along a column by up to the column's mean square. Above 30, SGD diverges at every
+/// rate above 2 / 30^2 = 0.002, which is a tenth of a usual one. LeCun, Bottou, Orr & Mueller 1998,
+/// "Efficient BackProp", sections 4.3 and 5.1.
+constexpr double largest_scale = 30;
+
+std::string figure(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
+/// The warning about a column that is taken as it is and is too large for SGD.
+std::string scale_warning(const TableSpec& spec, const std::string& name, const ColumnLook& look) {
+  return "column " + shown(name) + " has mean " + figure(look.mean) + " and deviation " +
+         figure(look.deviation()) +
+         ", and `standardize: false` leaves it so: SGD learns only from columns near -1..1; " +
+         (spec.part ? "write the statistics once, `grapevine data FILE --write stats.yaml`, then "
+                      "`standardize: { file: stats.yaml }`"
+                    : "leave `standardize: false` out");
 }
 
 std::string warning(const std::string& name, const ColumnLook& look) {
@@ -114,8 +133,9 @@ void ColumnLook::at(std::string_view word, const RowSource& rows, char decimal) 
   if (has_decimal_comma(word)) {
     if (commas + grouped == 0) first_comma = shown(word);
     ++(is_grouped(word) ? grouped : commas);
-  } else if (days_of(word)) {
+  } else if (const auto days = days_of(word)) {
     ++dates;
+    measure(*days);
   } else if (is_doubtful_date(word)) {
     ++doubtful;
   }
@@ -139,8 +159,16 @@ void ColumnLook::at(double value, const RowSource& rows, std::size_t k) {
 
 void ColumnLook::take_number(double value, std::string_view written) {
   ++numbers;
+  measure(value);
   if (value != std::floor(value)) fractions = true;
   if (different.size() <= table_bounds::few) different.emplace(written);
+}
+
+/// Welford 1962, "Note on a method for calculating corrected sums of squares and products".
+void ColumnLook::measure(double value) {
+  const double off = value - mean;
+  mean += off / static_cast<double>(numbers + dates);
+  squares += off * (value - mean);
 }
 
 void ColumnLook::finish() {
@@ -190,6 +218,8 @@ std::vector<std::string> table_warnings(const TableSpec& spec) {
   add(header_warning(spec));
   const std::unique_ptr<RowSource> rows = open_table(spec);
   const std::vector<ColumnLook> looks = look_at(*rows, table_bounds::looked_at, spec.decimal);
+  double largest = largest_scale;
+  std::string too_large;
   for (std::size_t k = 0; k < looks.size(); ++k) {
     const std::string& name = rows->names()[k];
     const bool target = spec.target.empty() ? rows->usual_target() == k : name == spec.target;
@@ -197,11 +227,19 @@ std::vector<std::string> table_warnings(const TableSpec& spec) {
     const bool words = looks[k].text > 0 && !looks[k].is_dates();
     if (target ? !spec.regression && looks[k].has_classes() : words)
       add(absent_word(name, looks[k], target));
+    const bool number = looks[k].text == 0 || is_listed(spec.dates, name);
+    const bool category = spec.one_hot && is_listed(*spec.one_hot, name);
+    if (!spec.standardize && !target && number && !category && !is_listed(spec.ignore, name) &&
+        looks[k].scale() > largest) {
+      largest = looks[k].scale();
+      too_large = scale_warning(spec, name, looks[k]);
+    }
     if (spec.one_hot || spec.given || target || looks[k].text == 0 || looks[k].numbers > 0 ||
         looks[k].has_commas() || is_listed(spec.ignore, name) || is_listed(spec.dates, name))
       continue;
     add(warning(name, looks[k]));
   }
+  add(too_large);
   return warnings;
 }
 

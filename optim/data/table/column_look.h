@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,6 +29,7 @@ struct ColumnLook {
   std::string first_text, text_place;  ///< as in shown(), and its place
   std::string first_comma;             ///< as first_text
   bool fractions = false;
+  double mean = 0, squares = 0;  ///< mean of numbers and dates; squares around it, summed
   /// The different numbers as written: at most table_bounds::few + 1.
   std::set<std::string, std::less<>> different;
   std::set<std::string, std::less<>> words;  ///< different text words: at most `most_words` + 1
@@ -41,6 +44,12 @@ struct ColumnLook {
   void finish();
 
   std::uint64_t values() const { return numbers + text; }
+  /// Returns the deviation of the numbers and dates.
+  double deviation() const {
+    return std::sqrt(squares / std::max(1.0, static_cast<double>(numbers + dates)));
+  }
+  /// Returns the root of their mean square.
+  double scale() const { return std::hypot(mean, deviation()); }
   /// Returns whether it is, or may be, a column of numbers with the comma as decimal mark.
   bool has_commas() const {
     return commas + grouped > 0 && 2 * (commas + grouped) >= text && !fractions;
@@ -53,6 +62,7 @@ struct ColumnLook {
 
  private:
   void take_number(double value, std::string_view written);
+  void measure(double value);
   void take_text(std::string_view word, const RowSource& rows);
   std::string none_, none_place_;  ///< the first None or NaT, and its place
 };

@@ -20,6 +20,7 @@ namespace {
 
 using Use = PlannedColumn::Use;
 using Fault = TableProblems::Fault;
+constexpr const char* own_part = "this peer's own part";
 constexpr double missing_cell = std::numeric_limits<double>::quiet_NaN();
 
 class TableBuilder {
@@ -230,11 +231,17 @@ class TableBuilder {
 
   /// The part of a message about an unknown value of a category: the source of the known ones.
   std::string unknown_text(std::size_t k) const {
-    if (!column(k).told.empty())
-      return " is unknown to " + column(k).told + "; leave the line out, or mend it";
-    return std::string(" is in no training sample") +
-           (k == table_.plan.target ? ", so no model can learn it" : "") +
-           "; leave the line out, or join both files and write `held_out: 20 %`";
+    const bool target = k == table_.plan.target;
+    const std::string& source = column(k).told;
+    if (source.empty())
+      return std::string(" is in no training sample") +
+             (target ? ", so no model can learn it" : "") +
+             "; leave the line out, or join both files and write `held_out: 20 %`";
+    const std::string text = " is unknown to " + source + "; leave the line out, or ";
+    if (source == own_part)
+      return text + "list the values of all peers: `standardize: { file: stats.yaml }`";
+    if (source != TableSpec{}.given_by) return text + "mend it";
+    return text + (target ? "list it there under `classes`" : "list it there under `values`");
   }
 
   RowSource& rows_;
@@ -324,8 +331,8 @@ std::vector<std::uint32_t> file_rows(const std::vector<std::uint32_t>& samples,
 RawTable read_test(const TableSpec& spec, const RawTable& train) {
   TablePlan plan = train.plan;
   for (PlannedColumn& column : plan.columns) {
-    if (column.use == Use::category && !column.closed) column.told.clear();
-    column.closed = column.use == Use::category;
+    if (column.use != Use::category || std::exchange(column.closed, true)) continue;
+    column.told = spec.part ? own_part : "";
   }
   std::vector<ColumnFacts> columns;
   for (std::size_t k = 0; k < plan.columns.size(); ++k)
@@ -354,7 +361,8 @@ void require_samples(const RawTable& raw, const std::string& path) {
 void require_sense(const TableSpec& spec, const DataFacts& facts) {
   if (facts.columns.empty())
     throw std::runtime_error(spec.file + ": no columns but the target; a sample needs features");
-  if (facts.classes.size() == 1)
+  const bool more = spec.part && spec.test.empty();  // other parts may have other classes
+  if (facts.classes.size() == 1 && !more)
     throw std::runtime_error(spec.file + ": all samples are of one class, " +
                              shown(facts.classes[0]) + "; is " + shown(facts.target) +
                              " the target?");

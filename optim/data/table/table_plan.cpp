@@ -5,21 +5,12 @@
 
 #include "optim/data/field.h"
 #include "optim/data/table/column_look.h"
+#include "optim/data/table/words.h"
 
 namespace gv {
 namespace {
 
 using Use = PlannedColumn::Use;
-
-/// "`a`, `b` and 12 more".
-std::string list_of(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 12;
-  std::string text;
-  for (std::size_t k = 0; k < std::min(names.size(), most); ++k)
-    text.append(k == 0 ? "" : ", ").append(shown(names[k]));
-  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
-  return text;
-}
 
 std::size_t find_column(const std::string& path,
                         const std::vector<std::string>& names,
@@ -38,10 +29,6 @@ std::size_t find_target(const std::string& path, const RowSource& rows, const st
                            ": no column to predict; write `target: NAME`; its columns "
                            "are " +
                            list_of(rows.names()));
-}
-
-bool is_listed(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
 }
 
 /// Plans the columns of a file by its first rows and the spec.

@@ -180,6 +180,19 @@ std::string visible_name(std::string_view word) {
   return text;
 }
 
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 12;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(names.size(), most); ++k)
+    text.append(k == 0 ? "" : ", ").append(shown(names[k]));
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+bool is_listed(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 std::vector<std::string> sorted_levels(std::vector<std::string> levels) {
   const bool numbers = std::ranges::all_of(levels, [](const std::string& level) {
     const auto value = number_of<double>(level);

@@ -42,6 +42,12 @@ std::string name_of(double value);
 /// on one line.
 std::string visible_name(std::string_view word);
 
+/// Lists names for a message: "`a`, `b` and 12 more".
+std::string list_of(const std::vector<std::string>& names);
+
+/// Returns whether a key's list of columns (`ignore`, `dates`, `one_hot`) has the name.
+bool is_listed(const std::vector<std::string>& names, const std::string& name);
+
 /// Returns the words in ascending order: by value if all are numbers.
 std::vector<std::string> sorted_levels(std::vector<std::string> levels);
 

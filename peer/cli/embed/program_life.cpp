@@ -162,9 +162,7 @@ TcpPeerOptions ProgramPeer::options() {
   std::tie(options.listen_address, options.listen_port) = listens_at(fleet_, words_);
   options.connect_deadline = time_of(words_.wait_seconds);
   options.folder = words_.folder;
-  options.from = words_.from;
-  options.rejoin = words_.rejoin;
-  options.clock = time_of(words_.clock_seconds);
+  options.past = {words_.from, words_.rejoin, time_of(words_.clock_seconds)};
   if (line_) line_->tell_all(options);
   options.on_report = [this, tell = options.on_report](Report report) {
     handle_report(report);
@@ -248,9 +246,9 @@ void ProgramPeer::keep(const Report& report) {
                     shell_path(peers.parent_path().string())));
 }
 
-/// Handles a report. With stop.time every script ends by its own clock: an earlier end is no error.
+/// Handles a report. Without a launcher, stop.time ends each by its own clock: no error.
 void ProgramPeer::handle_report(const Report& report) {
-  if (report.left_by && !fleet_.fleet.stop.time) left_by_ = *report.left_by;
+  if (report.left_by && (line_ || !fleet_.fleet.stop.time)) left_by_ = *report.left_by;
   if (!report.broken_by) return;
   life_->fail({GV_E_LOST, fmt::format("peer {} is lost, and {} cannot continue without it",
                                       *report.broken_by, assembly_->algorithm->kind)});

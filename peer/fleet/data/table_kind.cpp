@@ -124,21 +124,17 @@ class TableReader : Readers {
     if (!statistics_.empty()) shared.push_back(statistics_);
     try {
       data_.content = content_of(shared);
-      data_.parts_content = own_parts(peers);
+      const std::vector<std::string> parts = parts_here(data_, peers);
+      if (data_.per_peer()) data_.parts_content = content_of(parts);
       if (guess) guess_the_task(shared[0], notices);
-      if (notices != nullptr && !data_.per_peer())
-        for (std::string& warning : table_warnings(table_)) notices->push_back(std::move(warning));
+      if (notices == nullptr) return;
+      TableSpec seen = table_;
+      seen.part = data_.per_peer();
+      seen.file = seen.part && !parts.empty() ? parts[0] : shared[0];
+      for (std::string& warning : table_warnings(seen)) notices->push_back(std::move(warning));
     } catch (const std::exception& e) {
       source_.error(file, e.what());
     }
-  }
-
-  std::string own_parts(PeerId peers) const {
-    if (!data_.per_peer()) return "";
-    std::vector<std::string> there;
-    for (PeerId i = 0; i < peers; ++i)
-      if (no_file(data_.table_file(i)).empty()) there.push_back(data_.table_file(i));
-    return content_of(there);
   }
 
   void guess_the_task(const std::string& path, std::vector<std::string>* notices) {

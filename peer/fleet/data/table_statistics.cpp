@@ -103,6 +103,17 @@ DataFacts read_statistics(const std::string& path) {
   return facts;
 }
 
+std::vector<std::string> parts_here(const DataSpec& data, PeerId peers) {
+  std::vector<std::string> here;
+  for (PeerId i = 0; data.per_peer() && i < peers; ++i)
+    if (no_file(data.table_file(i)).empty()) here.push_back(data.table_file(i));
+  return here;
+}
+
+bool lacks_parts(const DataSpec& data, PeerId peers) {
+  return data.per_peer() && parts_here(data, peers).size() < peers;
+}
+
 std::string statistics_text(const DataFacts& facts) {
   std::string text =
       "# The columns of a table as `grapevine data --write` found them: means and deviations over\n"

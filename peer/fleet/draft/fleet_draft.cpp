@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -17,6 +16,7 @@
 #include "optim/data/table/row_source.h"
 #include "optim/data/table/table_plan.h"
 #include "optim/printable.h"
+#include "peer/fleet/data/data_spec.h"
 #include "peer/fleet/file/value.h"
 #include "peer/fleet/json/json.h"
 
@@ -25,10 +25,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_machines = 1000;
+constexpr double most_machines = 1000;
 constexpr double usual_batch = 16;
 constexpr double enough_rounds = 500;
 constexpr double most_epochs = 200, least_epochs = 10;
+
+/// Returns the table, or that of peer 0.
+std::string first_table(const DraftAnswers& answers) {
+  DataSpec data;
+  data.table.file = answers.data;
+  return data.table_file(0);
+}
 
 /// Returns whether the file's extension is that of a text, which cannot be a table.
 bool is_text(const DraftAnswers& answers) {
@@ -62,23 +69,17 @@ DataDraft folder_draft(const DraftAnswers& answers, const std::string& folder) {
   return draft;
 }
 
-DataDraft data_draft(const DraftAnswers& answers, const std::string& folder) {
-  check_data(answers);
-  if (answers.data == "digits")
-    return {.lines = draft_line("data: { kind: digits, train: 6000, test: 1000 }",
-                                "drawn by the program itself"),
-            .model = "{ kind: mlp, hidden: [64] }",
-            .model_note = "or lenet5, for pictures"};
-  if (no_folder(answers.data).empty()) return folder_draft(answers, folder);
-  return is_text(answers) ? text_draft(answers, folder) : table_draft(answers, folder);
-}
-
 std::vector<std::string> words_of(std::string text) {
   std::ranges::replace(text, ',', ' ');
   std::istringstream in(text);
   std::vector<std::string> words;
   for (std::string next; in >> next;) words.push_back(next);
   return words;
+}
+
+/// Returns the number, if that is the only word.
+std::optional<double> count_in(const std::vector<std::string>& words) {
+  return words.size() == 1 ? number_of<std::uint32_t>(words[0]) : std::nullopt;
 }
 
 bool is_host(const std::string& name) {
@@ -90,12 +91,11 @@ bool is_host(const std::string& name) {
 
 std::string machines_draft(const std::string& machines) {
   const std::vector<std::string> names = words_of(machines);
-  if (names.size() == 1)
-    if (const auto count = number_of<std::uint32_t>(names[0]);
-        count && *count >= 1 && *count <= most_machines)
-      return draft_line(fmt::format("peers: {}", *count), "processes on this machine");
-  if (names.empty() || names.size() > most_machines || !std::ranges::all_of(names, is_host) ||
-      number_of<double>(names[0]))
+  if (const auto count = count_in(names); count && *count >= 1 && *count <= most_machines)
+    return draft_line(fmt::format("peers: {}", *count),
+                      "processes on this machine, or one on each machine of a lobby");
+  if (names.empty() || static_cast<double>(names.size()) > most_machines ||
+      !std::ranges::all_of(names, is_host) || number_of<double>(names[0]))
     throw std::invalid_argument(
         fmt::format("--machines: `{}` is neither a number of peers, 1 to 1000, nor names of "
                     "machines; write 4, or anna,ben",
@@ -118,14 +118,8 @@ std::string machines_draft(const std::string& machines) {
       printable(goal, 100)));
 }
 
-double number_of_peers(const std::string& machines) {
-  const std::vector<std::string> names = words_of(machines);
-  const auto count = names.size() == 1 ? number_of<std::uint32_t>(names[0]) : std::nullopt;
-  const auto most = static_cast<double>(most_machines);
-  return std::clamp(count ? *count : static_cast<double>(names.size()), 1.0, most);
-}
-
-std::string goal_draft(const std::string& goal, bool classes) {
+std::string goal_draft(const DraftAnswers& answers, bool classes) {
+  const std::string& goal = answers.goal;
   const std::vector<std::string> words = words_of(goal);
   if (words.size() != 2) refuse_goal(goal);
   if (words[0] == "accuracy" || words[0] == "loss") {
@@ -138,10 +132,16 @@ std::string goal_draft(const std::string& goal, bool classes) {
     return draft_line("stop:", "whichever comes first") +
            draft_line(fmt::format("  target: {{ {}: {} }}", words[0], words[1]),
                       "of the mean model") +
-           draft_line("  epochs: 200", "passes over a peer's part of the data");
+           (answers.own_parts()
+                ? draft_line("  rounds: 5000", "at most")
+                : draft_line("  epochs: 200", "passes over a peer's part of the data"));
   }
   const auto amount = number_of<double>(words[0]);
   if (!amount || !(*amount > 0)) refuse_goal(goal);
+  if (answers.own_parts() && words[1] == "epochs")
+    throw std::invalid_argument(
+        "--goal: no peer knows how many rows the others have, so a run cannot end by epochs; write "
+        "`1000 rounds`");
   for (const char* unit : {"rounds", "epochs"})
     if (words[1] == unit) return draft_line(fmt::format("stop: {{ {}: {} }}", unit, words[0]), "");
   for (const char* unit : {"s", "min", "h"})
@@ -151,15 +151,15 @@ std::string goal_draft(const std::string& goal, bool classes) {
 }
 
 /// Returns the evaluation interval: a tenth of a goal in epochs, otherwise one epoch; every 100
-/// rounds for a text, whose epochs are long.
+/// rounds for a text, whose epochs are long; with own parts the same in rounds.
 std::string evaluations_of(const DraftAnswers& answers) {
   if (no_file(answers.data).empty() && is_text(answers)) return "100 rounds";
+  const bool own = answers.own_parts();
+  const char* const unit = own ? "rounds" : "epochs";
   const std::vector<std::string> words = words_of(answers.goal);
-  const auto epochs =
-      words.size() == 2 && words[1] == "epochs" ? number_of<double>(words[0]) : std::nullopt;
-  return fmt::format(
-      "{} epochs",
-      epochs ? static_cast<std::uint64_t>(std::clamp(*epochs / 10, 1.0, 1e6)) : std::uint64_t{1});
+  const bool given = words.size() == 2 && words[1] == unit;
+  const double every = given ? number_of<double>(words[0]).value_or(0) / 10 : own ? 20 : 1;
+  return fmt::format("{} {}", static_cast<std::uint64_t>(std::clamp(every, 1.0, 1e6)), unit);
 }
 
 /// Decision on the use of a column, with its reason.
@@ -222,13 +222,15 @@ Decision decide(const ColumnLook& look) {
   return {Use::category, ""};
 }
 
+/// Examines all rows of a table and decides how to treat decimal commas, dates, missing values and
+/// useless columns. Throws std::runtime_error, or std::invalid_argument for an unknown target.
 class TableDraft {
  public:
   TableDraft(const DraftAnswers& answers, const std::string& folder)
       : answers_(answers), folder_(folder) {}
 
   DataDraft draft() {
-    spec_.file = answers_.data;
+    spec_.file = first_table(answers_);
     decide_header();
     look();
     find_target();
@@ -293,16 +295,24 @@ class TableDraft {
   }
 
   void write_lines(const TaskGuess& guess) {
-    add("data:", "");
-    add("  kind: table", "");
-    add("  file: " + draft_word(draft_path(answers_.data, folder_)), "");
+    draft_.lines = "data:\n  kind: table\n";
+    const bool own = answers_.own_parts();
+    add("  file: " + draft_word(draft_path(answers_.data, folder_)),
+        own ? "each peer's own; this machine has peer 0" : "");
     if (spec_.header) add(fmt::format("  header: {}", spec_.has_header()), header_why_);
     if (spec_.decimal == ',') add("  decimal: \",\"", decimal_why_);
     add("  target: " + draft_word(names_[target_]), answers_.target.empty()
                                                         ? "the last column: is it the right one?"
                                                         : "the column to predict");
     add(fmt::format("  task: {}", guess.regression ? "regression" : "classification"), guess.why);
-    add(fmt::format("  held_out: {} %", held_out_percent), "drawn at random, for testing");
+    if (answers_.test.empty())
+      add(fmt::format("  held_out: {} %", held_out_percent), "drawn at random, for testing");
+    else
+      add("  test: " + draft_word(draft_path(answers_.test, folder_)),
+          own ? "all peers have it" : "");
+    if (own)
+      add(fmt::format("  standardize: {{ file: {} }}", draft_statistics),
+          "means of the part that is here; list every category and class");
     write_missing();
     write_list("dates", Decision::Use::date);
     write_list("ignore", Decision::Use::ignored);
@@ -383,14 +393,36 @@ class TableDraft {
   DataDraft draft_;
 };
 
+DataDraft data_draft(const DraftAnswers& answers, const std::string& folder) {
+  if (answers.data == "digits")
+    return {.lines = draft_line("data: { kind: digits, train: 6000, test: 1000 }",
+                                "drawn by the program itself"),
+            .model = "{ kind: mlp, hidden: [64] }",
+            .model_note = "or lenet5, for pictures"};
+  if (no_folder(answers.data).empty()) return folder_draft(answers, folder);
+  return is_text(answers) ? text_draft(answers, folder) : TableDraft(answers, folder).draft();
+}
+
 }  // namespace
 
 void check_data(const DraftAnswers& answers) {
-  if (answers.data == "digits" || no_folder(answers.data).empty() || no_file(answers.data).empty())
-    return;
-  throw std::invalid_argument(fmt::format(
-      "--data: no such file or folder: {}; name a table, a folder of pictures, or `digits`",
-      printable(answers.data, 200)));
+  const auto refuse = [](const char* option, const std::string& path, const std::string& help) {
+    throw std::invalid_argument(fmt::format("--{}: {}; {}", option, printable(path, 200), help));
+  };
+  const bool own = answers.own_parts();
+  const std::string first = first_table(answers);
+  const bool folder = !own && (answers.data == "digits" || no_folder(answers.data).empty());
+  if (!folder && !no_file(first).empty())
+    refuse("data", "no such file" + (own ? ": " + first : " or folder: " + first),
+           own ? "peer 0 trains on this machine, on this part of " + answers.data
+               : "name a table, a folder of pictures, or `digits`");
+  if (own && answers.test.empty())
+    refuse("test", "missing",
+           "all peers need one test set besides their own parts: `--test test.csv`");
+  if (!answers.test.empty() && (folder || is_text(answers)))
+    refuse("test", answers.test, "only a table has a test set of its own; leave the option out");
+  if (!answers.test.empty() && !no_file(answers.test).empty())
+    refuse("test", "no such file: " + answers.test, "name a table with the same columns");
 }
 
 /// Suggests enough epochs for 500 steps on a small table, but at most 200.
@@ -398,11 +430,15 @@ GoalQuestion goal_question(const DraftAnswers& answers) {
   GoalQuestion question{.examples = "`accuracy 0.9`, `1000 rounds`, `20 epochs`, `10 min`",
                         .usual = fmt::format("{} epochs", least_epochs)};
   try {
+    if (answers.own_parts())
+      return {.examples = "`accuracy 0.9`, `1000 rounds`, `10 min`", .usual = "1000 rounds"};
     if (!no_file(answers.data).empty()) return question;
     if (is_text(answers)) return {.examples = "`300 rounds`, `10 min`", .usual = "300 rounds"};
-    if (!table_draft(answers, ".").classes)
+    if (!TableDraft(answers, ".").draft().classes)
       question.examples = "`1000 rounds`, `20 epochs`, `10 min`, `loss 0.4`";
-    const double enough = enough_rounds * usual_batch * number_of_peers(answers.machines);
+    const std::vector<std::string> names = words_of(answers.machines);
+    const double peers = count_in(names).value_or(static_cast<double>(names.size()));
+    const double enough = enough_rounds * usual_batch * std::clamp(peers, 1.0, most_machines);
     const std::unique_ptr<RowSource> rows =
         open_rows(answers.data, {.header = !guess_header(answers.data).sure});
     double count = 1;  // stops at `enough`
@@ -428,7 +464,7 @@ FleetDraft fleet_draft(const DraftAnswers& answers, const std::string& folder) {
       draft_line("algorithm: d-psgd", "see `grapevine algorithms`") +
       draft_line("topology: ring", "see `grapevine graph list`") +
       draft_line("network: { latency: 1 ms, bandwidth: 1 Gbit }", "of `simulate` and `plan`") +
-      goal_draft(answers.goal, data.classes) +
+      goal_draft(answers, data.classes) +
       draft_line(fmt::format("evaluate: {{ every: {} }}", evaluations_of(answers)),
                  "a line on the screen");
   return {.text = std::move(text), .decisions = data.decisions};
@@ -454,15 +490,10 @@ std::string draft_word(const std::string& text) {
 }
 
 std::string draft_path(const std::string& path, const std::string& folder) {
-  namespace fs = std::filesystem;
   const fs::path absolute = fs::absolute(path).lexically_normal();
   const fs::path base = fs::absolute(folder).lexically_normal();
   const std::string inside = absolute.lexically_relative(base).string();
   return inside.empty() || inside.starts_with("..") ? absolute.string() : inside;
-}
-
-DataDraft table_draft(const DraftAnswers& answers, const std::string& folder) {
-  return TableDraft(answers, folder).draft();
 }
 
 }  // namespace gv

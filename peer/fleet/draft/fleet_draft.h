@@ -7,14 +7,23 @@ namespace gv {
 
 /// Answers of a user who has no fleet file yet.
 struct DraftAnswers {
-  std::string data;      ///< a table, a text (.txt), a folder of pictures or IDX files, or `digits`
+  /// A table, `part-{id}.csv` for a table of each peer's own, a text (.txt), a folder of pictures
+  /// or IDX files, or `digits`.
+  std::string data;
   std::string target;    ///< table: the column to predict, or "" for the last one
+  std::string test;      ///< table: the file of the test set, or "" for a part of the rows
   std::string machines;  ///< number of peers on this machine, or host names for `ssh`
   std::string goal;      ///< "accuracy 0.9", "loss 0.4", "1000 rounds", "20 epochs", "10 min"
+
+  /// Returns whether each peer has a table of its own.
+  bool own_parts() const { return data.find("{id}") != std::string::npos; }
 };
 
-/// Throws std::invalid_argument if the data do not exist.
+/// Throws std::invalid_argument if the data or the test set do not exist, or do not fit together.
 void check_data(const DraftAnswers& answers);
+
+/// The statistics of a draft with own parts, next to its fleet file.
+inline constexpr const char* draft_statistics = "stats.yaml";
 
 /// Texts of the question for a goal, once the data and machines are known.
 struct GoalQuestion {
@@ -55,10 +64,5 @@ struct DataDraft {
   std::string optimizer_note = "the learning rate is the first to tune";
   std::vector<std::string> decisions{};  ///< findings about the data, to be printed
 };
-
-/// Examines all rows of a table and decides how to treat irregular data: decimal commas, dates,
-/// missing values, useless columns. `folder`: the fleet file's. Throws std::runtime_error for an
-/// unreadable table, std::invalid_argument if the target is no column.
-DataDraft table_draft(const DraftAnswers& answers, const std::string& folder);
 
 }  // namespace gv

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <future>
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/bundle.h"
@@ -30,6 +32,7 @@ namespace gv {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr std::size_t most_reason = 1000;
 constexpr Time between_pings{std::chrono::seconds(2)};
 
 class Agent {
@@ -45,17 +48,11 @@ class Agent {
   int run() {
     stream_.write(agent_hello(options_.nonce));
     say({AgentKind::facts, 0, facts_text(own_facts())});
-    while (!over_) {
-      wait_for_events();
-      take_orders();
-      if (listener_) listener_->answer();
-      tell_measured();
-      tell_looked();
-      stream_.flush();
-      if (stream_.waiting() < most_waiting_bytes)
-        for (auto& [id, child] : peers_) hear(id, *child);
-      watch_leash();
-      ping_when_due();
+    try {
+      while (!over_) turn();
+    } catch (const std::exception& wrong) {  // such as a full disk
+      say({AgentKind::failed, 0, printable(wrong.what(), most_reason)});
+      throw;
     }
     return code_;
   }
@@ -63,6 +60,19 @@ class Agent {
  private:
   static constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 30;
   static constexpr std::size_t most_waiting_bytes = std::size_t{256} << 20;
+
+  void turn() {
+    wait_for_events();
+    take_orders();
+    if (listener_) listener_->answer();
+    tell_measured();
+    tell_looked();
+    stream_.flush();
+    if (stream_.waiting() < most_waiting_bytes)
+      for (auto& [id, child] : peers_) hear(id, *child);
+    watch_leash();
+    ping_when_due();
+  }
 
   void say(const AgentFrame& frame) { stream_.write(encode(frame)); }
 
@@ -77,7 +87,7 @@ class Agent {
 
   void take_orders() {
     const std::string bytes = stream_.read();
-    if (!bytes.empty()) heard_ = Clock::now();
+    if (!bytes.empty()) silence_.end();
     reader_.feed(bytes);
     while (const std::optional<AgentFrame> frame = reader_.take()) obey(*frame);
     if (stream_.ended() && !let_go_at_) {
@@ -206,16 +216,20 @@ class Agent {
     say({AgentKind::started, id, answer.dump()});
   }
 
+  /// After the leash has ended, a launcher that is merely late must not take the last words of a
+  /// peer that we end for those of one that has done its work: it learns that this host is lost.
   void hear(PeerId id, Child& child) {
+    const bool tells = !let_go_at_;
     const auto on_output = [&](const std::string& line) {
+      if (!tells) return;
       if (std::holds_alternative<control::Reported>(control::parse_peer(line)))
         give_vector(id, child);
       say({AgentKind::output, id, line.substr(0, most_agent_bytes)});
     };
     const bool has_ended = gv::hear(child, on_output, [&](const std::string& line) {
-      say({AgentKind::errors, id, line.substr(0, most_agent_bytes)});
+      if (tells) say({AgentKind::errors, id, line.substr(0, most_agent_bytes)});
     });
-    if (has_ended) say({AgentKind::ended, id, Json{{"ending", child.ending()}}.dump()});
+    if (has_ended && tells) say({AgentKind::ended, id, Json{{"ending", child.ending()}}.dump()});
   }
 
   void give_vector(PeerId id, Child& child) {
@@ -259,7 +273,7 @@ class Agent {
   }
 
   void watch_leash() {
-    if (!let_go_at_ && Clock::now() - heard_ > options_.leash) let_go(options_.grace);
+    if (!let_go_at_ && silence_.length(Clock::now()) > options_.leash) let_go(options_.grace);
     if (!let_go_at_) return;
     if (!any_running()) over_ = true;
     if (Clock::now() < *let_go_at_) return;
@@ -286,7 +300,8 @@ class Agent {
   std::future<std::string> looking_;
   std::map<PeerId, std::unique_ptr<Child>> peers_;
   std::size_t most_vector_bytes_ = 0;  ///< limit for the vector of a report
-  Clock::time_point heard_ = Clock::now(), ping_at_ = Clock::now();
+  LeashSilence silence_;
+  Clock::time_point ping_at_ = Clock::now();
   std::optional<Clock::time_point> let_go_at_;  ///< time to kill the peers after asking them to end
   int code_ = exit_code::done;
   bool over_ = false;
@@ -298,7 +313,15 @@ int run_agent(const AgentOptions& options) {
   // scancel signals all processes of a job at once, but the launcher is to end the peers. Our
   // children inherit this; Slurm kills those that do not end in time.
   if (std::getenv("SLURM_STEP_ID") != nullptr) std::signal(SIGTERM, SIG_IGN);
-  return Agent(options).run();
+  std::optional<Agent> agent;
+  try {
+    agent.emplace(options);
+  } catch (const std::exception& wrong) {  // such as a full disk
+    fmt::print("{}", agent_refusal(options.nonce, printable(wrong.what(), most_reason)));
+    std::fflush(stdout);
+    throw;
+  }
+  return agent->run();
 }
 
 }  // namespace gv

@@ -88,6 +88,10 @@ std::string agent_hello(std::string_view nonce) {
   return fmt::format("grapevine-agent 1 {}\n", nonce);
 }
 
+std::string agent_refusal(std::string_view nonce, std::string_view why) {
+  return fmt::format("grapevine-agent no {} {}\n", nonce, why);
+}
+
 std::string encode(const AgentFrame& frame) {
   if (frame.body.size() > most_agent_bytes)
     throw std::runtime_error("a frame of more than a megabyte to an agent");
@@ -108,7 +112,7 @@ std::optional<AgentFrame> AgentFrameReader::take() {
   if (there < length_bytes + length) return {};
   const std::size_t at = begin_ + length_bytes;
   const auto kind = get<std::uint8_t>(bytes_, at);
-  if (kind == 0 || kind > static_cast<std::uint8_t>(AgentKind::measured))
+  if (kind == 0 || kind > static_cast<std::uint8_t>(AgentKind::failed))
     throw std::runtime_error(fmt::format("a frame of the unknown kind {}", kind));
   AgentFrame frame{.kind = AgentKind{kind},
                    .peer = get<PeerId>(bytes_, at + 1),

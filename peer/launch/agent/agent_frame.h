@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include <poll.h>
 
+#include "gossip/message.h"
 #include "graph/topology/topology.h"
 #include "peer/wire/lend/descriptor.h"
 
@@ -50,6 +52,7 @@ enum class AgentKind : std::uint8_t {
   meter,      ///< launcher: as `door`, for agents that measure their links to here (link_meter.h)
   measure,    ///< launcher: {calls: as for `call`, seconds}: measure the links to all at once
   measured,   ///< agent: {links: [{latency, bandwidth} | {error}]}, in the order of the calls
+  failed,     ///< agent: why it ends (text); its last frame
 };
 
 struct AgentFrame {
@@ -65,6 +68,8 @@ inline constexpr std::size_t most_noise_bytes = std::size_t{64} << 10;
 
 /// Returns "grapevine-agent 1 nonce\n".
 std::string agent_hello(std::string_view nonce);
+/// Returns "grapevine-agent no nonce why\n", instead of the hello.
+std::string agent_refusal(std::string_view nonce, std::string_view why);
 std::string encode(const AgentFrame& frame);
 
 /// Reads frames from a stream that is fed in pieces of any length.
@@ -101,6 +106,27 @@ class PipePair {
   Descriptor in_, out_;
   std::string queue_;
   std::size_t sent_ = 0;  ///< bytes of the queue that are sent
+};
+
+/// Silence of the other end of a connection while this process listens. If the process stands
+/// still, only `longest_turn` counts: a laptop that sleeps, a machine that is paused or Ctrl-Z
+/// often stops both ends together.
+class LeashSilence {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Longest time that a turn counts for.
+  static constexpr Time longest_turn{std::chrono::seconds(1)};
+
+  void end(Clock::time_point now = Clock::now()) { heard_ = turn_ = now; }
+  /// Returns its length. To be called in each turn.
+  Time length(Clock::time_point now) {
+    if (now - turn_ > longest_turn) heard_ += now - turn_ - longest_turn;
+    turn_ = now;
+    return now - heard_;
+  }
+
+ private:
+  Clock::time_point heard_ = Clock::now(), turn_ = heard_;
 };
 
 // Files travel between a launcher and its agents in pieces: the name relative to the run's folder,

@@ -55,7 +55,7 @@ std::vector<std::string> bring_home(Machines& machines,
                                     const RunFolder& folder,
                                     const std::function<void(const std::string&)>& say) {
   for (std::size_t k = 0; k < machines.all().size(); ++k)
-    if (!machines.at(k).host->failure().empty()) machines.start_again(k);
+    if (!machines.at(k).host->failure().empty()) machines.start_again(k, false);
   machines.wait_for_agents();
   for (Machine& machine : machines.all()) {
     machine.host->take_files(taker_of(folder, machine.peers));

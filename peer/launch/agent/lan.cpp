@@ -81,7 +81,7 @@ void Lan::check_data() {
 std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& past) {
   const std::size_t k = machines_.of(id);
   if (!machines_.at(k).host->failure().empty()) {
-    machines_.start_again(k);
+    machines_.start_again(k, true);
     machines_.give_fleet(k);
     if (!start_.second.empty()) machines_.give_file(k, start_.first, start_.second);
   }
@@ -168,7 +168,11 @@ void Lan::note_hosts(const RunFolder& folder) const {
 
 std::vector<std::string> Lan::bring_home(const RunFolder& folder) {
   const std::vector<std::string> missing = gv::bring_home(machines_, folder, options_.say);
-  note_hosts(folder);
+  try {
+    note_hosts(folder);
+  } catch (const std::runtime_error& full) {  // the model may fit all the same
+    options_.say(fmt::format("error: {}", full.what()));
+  }
   return missing;
 }
 

@@ -118,7 +118,7 @@ Machines::~Machines() {
   while (std::ranges::any_of(machines_, there) && Clock::now() < until) ::poll(nullptr, 0, 5);
 }
 
-AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
+AgentStart Machines::start_of(Machine& machine, const AgentWords& words, bool waits) {
   const HostSpec& spec = machine.spec;
   AgentStart start{.argv = agent_argv(options_.program, words), .nonce = machine.nonce};
   if (!is_elsewhere(spec)) return start;
@@ -127,7 +127,7 @@ AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
     return start;
   }
   if (has_lobby()) {
-    start.argv = lobby_argv(options_.program, spec.name, words);
+    start.argv = lobby_argv(options_.program, spec.name, words, waits);
     return start;
   }
   if (!spec.binary.empty() || !fleet_.fleet.push) {
@@ -147,14 +147,14 @@ AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
   return start;
 }
 
-std::unique_ptr<RemoteHost> Machines::host_of(Machine& machine) {
+std::unique_ptr<RemoteHost> Machines::host_of(Machine& machine, bool waits) {
   const Fleet& fleet = fleet_.fleet;
   const AgentWords words{.nonce = machine.nonce,
                          .run = machine.folder,
                          .leash_seconds = seconds(fleet.leash),
                          .grace_seconds = seconds(fleet.grace)};
-  return std::make_unique<RemoteHost>(machine.spec.name, start_of(machine, words), fleet.leash,
-                                      fleet_.dimension * sizeof(float));
+  return std::make_unique<RemoteHost>(machine.spec.name, start_of(machine, words, waits),
+                                      fleet.leash, fleet_.dimension * sizeof(float));
 }
 
 void Machines::give_fleet(std::size_t k) {
@@ -176,9 +176,9 @@ std::unique_ptr<Process> Machines::ask_program(std::size_t k) {
   return machine.host->start(*first, args);
 }
 
-void Machines::start_again(std::size_t k) {
+void Machines::start_again(std::size_t k, bool waits) {
   Machine& machine = machines_.at(k);
-  former_.push_back(std::exchange(machine.host, host_of(machine)));
+  former_.push_back(std::exchange(machine.host, host_of(machine, waits)));
 }
 
 void Machines::start() {
@@ -186,7 +186,7 @@ void Machines::start() {
     sets_.push_back(copied_sets(options_.file, options_.sets, machine.spec.name));
   for (Machine& machine : machines_) {
     if (options_.batch != nullptr) machine.ssh_name = machine.spec.name;
-    machine.host = host_of(machine);
+    machine.host = host_of(machine, true);
   }
   wait_for_agents();
 }

@@ -73,8 +73,9 @@ class Machines {
   std::unique_ptr<Process> ask_program(std::size_t k);
 
   /// Starts another agent on a machine whose first one has failed, with the same folder; messages
-  /// to it wait until it is there. The processes of the first one have ended with it.
-  void start_again(std::size_t k);
+  /// to it wait until it is there. The processes of the first one have ended with it. `waits`: see
+  /// lobby_argv.
+  void start_again(std::size_t k, bool waits);
 
   std::vector<Machine>& all() { return machines_; }
   const std::vector<Machine>& all() const { return machines_; }
@@ -98,8 +99,8 @@ class Machines {
   bool work_until(const std::function<bool()>& done, Time patience);
 
  private:
-  AgentStart start_of(Machine& machine, const AgentWords& words);
-  std::unique_ptr<RemoteHost> host_of(Machine& machine);
+  AgentStart start_of(Machine& machine, const AgentWords& words, bool waits);
+  std::unique_ptr<RemoteHost> host_of(Machine& machine, bool waits);
 
   const Assembly& fleet_;
   const LanOptions& options_;

@@ -109,9 +109,17 @@ void PeerPaths::call() {
   }
 }
 
+/// Replaces an address that the machine no longer had when its newest agent came (DHCP) by the
+/// likeliest address that it had then.
 std::string PeerPaths::between(const Pair& pair) const {
   const auto at = paths_.find(pair);
-  return at == paths_.end() ? "" : at->second;
+  if (at == paths_.end()) return "";
+  const Machine& caller = machines_.at(pair.first);
+  const Machine& called = machines_.at(pair.second);
+  if (!caller.host->facts() || !called.host->facts()) return at->second;
+  const std::vector<std::string> now = candidates(caller, called);
+  const bool is_old = !now.empty() && std::ranges::find(now, at->second) == now.end();
+  return is_old ? now.front() : at->second;
 }
 
 std::vector<std::string> PeerPaths::texts() const {

@@ -23,6 +23,7 @@ class PeerPaths {
   /// Tries the addresses; whatever fails on a machine counts as its failure.
   void find();
   /// Returns the address at which the first machine reaches the second, or "" if at none.
+  /// Changes when the second machine comes back with another address.
   std::string between(const Pair& pair) const;
   const std::vector<Pair>& pairs() const { return pairs_; }  ///< each pair in both directions
   std::vector<std::string> texts() const;                    ///< "anna -> ben at 10.0.0.2"

@@ -100,7 +100,7 @@ void RemoteHost::work() {
   hear_errors();
   try {
     if (is_ahead())
-      heard_ = Clock::now();  // we ourselves do not read
+      silence_.end();  // we ourselves do not read
     else
       hear(stream_.read());
   } catch (const DiskError& full) {
@@ -108,7 +108,7 @@ void RemoteHost::work() {
   } catch (const std::exception& nonsense) {
     return fail(fmt::format("the agent said what cannot be understood: {}", nonsense.what()));
   }
-  if (unfit_) return;
+  if (!failure_.empty()) return;  // with its own reason
   stream_.flush();
   if (stream_.ended()) {
     hear_errors();
@@ -119,7 +119,7 @@ void RemoteHost::work() {
   constexpr Time start_patience{std::chrono::seconds(60)};  // an 18 MB program, a slow line
   if (!facts_ && now - began_ > start_patience) return fail("no agent came up in a minute");
   if (!facts_) return;
-  if (now - heard_ > leash_)
+  if (silence_.length(now) > leash_)
     return fail(fmt::format("no message from it for {} s (launch.leash)",
                             std::chrono::duration<double>(leash_).count()));
   if (now < ping_at_) return;
@@ -144,7 +144,7 @@ void RemoteHost::hear_errors() {
 
 void RemoteHost::hear(const std::string& bytes) {
   if (bytes.empty()) return;
-  heard_ = Clock::now();
+  silence_.end();
   received_bytes_ += bytes.size();
   if (greeted_) {
     reader_.feed(bytes);
@@ -220,6 +220,8 @@ void RemoteHost::take(AgentFrame frame) {
       if (answers_.size() >= most_answers) throw std::runtime_error("answers to no question");
       answers_.emplace_back(frame.kind, std::move(frame.body));
       return;
+    case AgentKind::failed:
+      return fail(printable(frame.body, 1000));
     case AgentKind::file:
       if (files_) files_->take(frame.body);
       return;

@@ -106,7 +106,8 @@ class RemoteHost {
   std::map<PeerId, std::shared_ptr<Peer>> peers_;
   std::deque<std::pair<AgentKind, std::string>> answers_;
   std::optional<FileTaker> files_;
-  Clock::time_point heard_ = Clock::now(), ping_at_ = Clock::now();
+  LeashSilence silence_;
+  Clock::time_point ping_at_ = Clock::now();
 };
 
 }  // namespace gv

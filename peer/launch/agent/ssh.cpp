@@ -54,6 +54,14 @@ constexpr const char* pushing =
     "LD_LIBRARY_PATH=$d${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}; export LD_LIBRARY_PATH; "
     "exec $d/grapevine agent {options}";
 
+/// Returns whether no program takes the text for an option, and no shell for more than a word.
+bool is_word(const std::string& text) {
+  constexpr std::size_t most = 120;
+  return !text.empty() && text.size() <= most && text.front() != '-' &&
+         text.find_first_not_of(
+             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == text.npos;
+}
+
 std::string kinds_of(std::span<const Bundle> bundles) {
   std::string kinds;
   for (const Bundle& bundle : bundles)
@@ -82,8 +90,30 @@ bool has_lobby() {
 
 std::vector<std::string> lobby_argv(const std::string& program,
                                     const std::string& machine,
-                                    const AgentWords& words) {
-  return with_options({program, "lobby-link", "--host", machine}, words);
+                                    const AgentWords& words,
+                                    bool waits) {
+  std::vector<std::string> argv{program, "lobby-link", "--host", machine};
+  if (waits) argv.emplace_back("--wait");
+  return with_options(argv, words);
+}
+
+Json agent_order(const AgentWords& words) {
+  return Json{{"nonce", words.nonce},
+              {"run", words.run},
+              {"leash", words.leash_seconds},
+              {"grace", words.grace_seconds}};
+}
+
+AgentWords parse_agent_order(const JsonValue& order) {
+  AgentWords words{.nonce = json_text(order, "nonce"),
+                   .run = json_text(order, "run"),
+                   .leash_seconds = json_number(order, "leash"),
+                   .grace_seconds = json_number(order, "grace")};
+  const auto within = [](double value, double most) { return value >= 0 && value <= most; };
+  if (!is_word(words.nonce) || !is_word(words.run) || !within(words.leash_seconds, 1e9) ||
+      !within(words.grace_seconds, 1e6))
+    throw std::runtime_error("an order for an agent that no launcher writes");
+  return words;
 }
 
 std::vector<std::string> ssh_installed(const std::string& target,

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "peer/fleet/json/json.h"
 #include "peer/launch/agent/bundle.h"
 
 namespace gv {
@@ -40,10 +41,16 @@ std::vector<std::string> ssh_pushed(const std::string& target,
 inline constexpr const char* lobby_variable = "GRAPEVINE_LOBBY";
 bool has_lobby();
 /// Returns our own program's command that connects its streams with an agent on a machine that has
-/// joined the lobby.
+/// joined the lobby. `waits`: if the machine is away, the lobby waits for it for a while.
 std::vector<std::string> lobby_argv(const std::string& program,
                                     const std::string& machine,
-                                    const AgentWords& words);
+                                    const AgentWords& words,
+                                    bool waits);
+
+/// Returns a lobby's order for an agent, without the members that name the machine or the order.
+Json agent_order(const AgentWords& words);
+/// Throws std::exception if an option is not what a launcher of ours writes.
+AgentWords parse_agent_order(const JsonValue& order);
 
 /// Returns the host name that ssh makes of the target, or the target itself if ssh gives none.
 std::string ssh_host_name(const std::string& target);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "generated/kubernetes.h"
 #include "optim/printable.h"
 #include "peer/launch/deploy/deploy.h"
 #include "peer/wire/seal/base64.h"
@@ -26,21 +27,8 @@ std::string metadata(const KubernetesFleet& fleet, const std::string& name) {
 
 /// Returns the Service, which also publishes pods that are not ready: they wait for each other.
 std::string service(const KubernetesFleet& fleet) {
-  return fmt::format(
-      "---\n"
-      "apiVersion: v1\n"
-      "kind: Service\n"
-      "{}"
-      "spec:\n"
-      "  clusterIP: None\n"
-      "  publishNotReadyAddresses: true\n"
-      "  selector:\n"
-      "{}"
-      "  ports:\n"
-      "    - name: fleet\n"
-      "      port: {}\n"
-      "      targetPort: fleet\n",
-      metadata(fleet, fleet.name), indented(kubernetes_labels(fleet), 4), fleet.port);
+  return fmt::format(service_yaml, metadata(fleet, fleet.name),
+                     indented(kubernetes_labels(fleet), 4), fleet.port);
 }
 
 void check_files(const KubernetesFleet& fleet) {
@@ -80,26 +68,15 @@ std::string config_map(const KubernetesFleet& fleet) {
       plain.empty() ? "" : "data:\n" + plain, binary.empty() ? "" : "binaryData:\n" + binary);
 }
 
-/// Reaction to a pod's end: a wrong fleet file stays wrong, a peer whose collective broke has
-/// nothing to continue with, and a drained node does not count against the peer.
-constexpr const char* failure_policy =
-    "podFailurePolicy:\n"
-    "  rules:\n"
-    "    - action: FailJob\n"
-    "      onExitCodes: { containerName: peer, operator: In, values: [2] }\n"
-    "    - action: FailIndex\n"
-    "      onExitCodes: { containerName: peer, operator: In, values: [3] }\n"
-    "    - action: Ignore\n"
-    "      onPodConditions:\n"
-    "        - { type: DisruptionTarget, status: \"True\" }\n";
-
-/// Returns the Job's spec, with a budget of restarts for each peer if the cluster supports one.
+/// Returns the Job's spec, with a budget of restarts for each peer if the cluster supports one: a
+/// wrong fleet file stays wrong, a peer whose collective broke has nothing to continue with, and a
+/// drained node does not count against the peer.
 std::string job_spec(const KubernetesFleet& fleet) {
   std::string text =
       fmt::format("completionMode: Indexed\ncompletions: {0}\nparallelism: {0}\n", fleet.peers);
   if (knows_index_failures(fleet))
-    text +=
-        fmt::format("backoffLimitPerIndex: 6\npodReplacementPolicy: Failed\n{}", failure_policy);
+    text += fmt::format("backoffLimitPerIndex: 6\npodReplacementPolicy: Failed\n{}",
+                        failure_policy_yaml);
   else
     text += fmt::format("backoffLimit: {}\n", 6 * std::uint64_t{fleet.peers});
   return text + "template:\n" + indented(kubernetes_pod(fleet), 2);
@@ -111,58 +88,19 @@ std::string job(const KubernetesFleet& fleet) {
 }
 
 std::string jobset(const KubernetesFleet& fleet) {
-  return fmt::format(
-      "---\n"
-      "apiVersion: jobset.x-k8s.io/v1alpha2\n"
-      "kind: JobSet\n"
-      "{}"
-      "spec:\n"
-      "  network:\n"
-      "    enableDNSHostnames: true\n"
-      "    publishNotReadyAddresses: true\n"
-      "    subdomain: {}\n"
-      "  replicatedJobs:\n"
-      "    - name: peer\n"
-      "      replicas: 1\n"
-      "      template:\n"
-      "        spec:\n"
-      "{}",
-      metadata(fleet, fleet.name), yaml_word(fleet.name), indented(job_spec(fleet), 10));
+  return fmt::format(jobset_yaml, metadata(fleet, fleet.name), yaml_word(fleet.name),
+                     indented(job_spec(fleet), 10));
 }
 
 std::string volume_claims(const KubernetesFleet& fleet) {
   if (fleet.storage.empty()) return "";
-  return fmt::format(
-      "  volumeClaimTemplates:\n"
-      "    - metadata:\n"
-      "        name: runs\n"
-      "      spec:\n"
-      "        accessModes: [ReadWriteOnce]\n"
-      "        resources:\n"
-      "          requests:\n"
-      "            storage: {}\n",
-      yaml_word(fleet.storage));
+  return fmt::format(volume_claims_yaml, yaml_word(fleet.storage));
 }
 
 std::string stateful_set(const KubernetesFleet& fleet) {
-  return fmt::format(
-      "---\n"
-      "apiVersion: apps/v1\n"
-      "kind: StatefulSet\n"
-      "{}"
-      "spec:\n"
-      "  serviceName: {}\n"
-      "  podManagementPolicy: Parallel\n"
-      "  replicas: {}\n"
-      "  selector:\n"
-      "    matchLabels:\n"
-      "{}"
-      "  template:\n"
-      "{}"
-      "{}",
-      metadata(fleet, fleet.name), yaml_word(fleet.name), fleet.peers,
-      indented(kubernetes_labels(fleet), 6), indented(kubernetes_pod(fleet), 4),
-      volume_claims(fleet));
+  return fmt::format(stateful_set_yaml, metadata(fleet, fleet.name), yaml_word(fleet.name),
+                     fleet.peers, indented(kubernetes_labels(fleet), 6),
+                     indented(kubernetes_pod(fleet), 4), volume_claims(fleet));
 }
 
 bool is_small(char c) {

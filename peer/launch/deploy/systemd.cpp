@@ -5,35 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "generated/systemd.h"
 #include "optim/printable.h"
 #include "peer/launch/deploy/deploy.h"
 #include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 namespace {
-
-/// A peer may not gain rights, write outside its own folder, or see other parts of the machine.
-/// Pages that are both writable and executable stay allowed: oneDNN generates its kernels.
-constexpr const char* hardening =
-    "NoNewPrivileges=yes\n"
-    "CapabilityBoundingSet=\n"
-    "ProtectSystem=strict\n"
-    "ProtectHome=read-only\n"
-    "PrivateTmp=yes\n"
-    "ProtectClock=yes\n"
-    "ProtectControlGroups=yes\n"
-    "ProtectHostname=yes\n"
-    "ProtectKernelLogs=yes\n"
-    "ProtectKernelModules=yes\n"
-    "ProtectKernelTunables=yes\n"
-    "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK\n"
-    "RestrictNamespaces=yes\n"
-    "RestrictRealtime=yes\n"
-    "RestrictSUIDSGID=yes\n"
-    "LockPersonality=yes\n"
-    "SystemCallArchitectures=native\n"
-    "SystemCallFilter=@system-service\n"
-    "UMask=0077\n";
 
 std::string folder_of(const SystemdFleet& units) {
   return fmt::format("/etc/grapevine/{}", units.name);
@@ -61,38 +39,16 @@ std::string command(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
   return line;
 }
 
-/// No restart after exit code 2, since a wrong fleet file stays wrong, nor after 3, since a broken
+/// The peer may not gain rights, write outside its own folder, or see other parts of the machine.
+/// Pages that are both writable and executable stay allowed: oneDNN generates its kernels. No
+/// restart after exit code 2, since a wrong fleet file stays wrong, nor after 3, since a broken
 /// collective is over. A peer stopped by SIGINT or SIGTERM exits with 130 or 143, which count as
 /// success.
 std::string unit(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
   const auto grace = std::chrono::ceil<std::chrono::seconds>(fleet.grace).count();
-  return fmt::format(
-      "[Unit]\n"
-      "Description=Grapevine peer {0} of fleet {1}\n"
-      "Wants=network-online.target\n"
-      "After=network-online.target\n"
-      "StartLimitIntervalSec=10min\n"
-      "StartLimitBurst=10\n"
-      "\n"
-      "[Service]\n"
-      "Type=exec\n"
-      "ExecStart={2}\n"
-      "User={3}\n"
-      "StateDirectory=grapevine/{1}\n"
-      "StateDirectoryMode=0700\n"
-      "WorkingDirectory=/var/lib/grapevine/{1}\n"
-      "Restart=on-failure\n"
-      "RestartSec=2\n"
-      "RestartPreventExitStatus=2 3\n"
-      "SuccessExitStatus=130 143\n"
-      "TimeoutStopSec={4}\n"
-      "{5}"
-      "{6}"
-      "\n"
-      "[Install]\n"
-      "WantedBy=multi-user.target\n",
-      id, units.name, command(fleet, units, id), units.user, 2 * grace + 10, hardening,
-      fleet.peers.at(id).device == "cpu" ? "PrivateDevices=yes\n" : "");
+  return fmt::format(peer_service, id, units.name, command(fleet, units, id), units.user,
+                     2 * grace + 10,
+                     fleet.peers.at(id).device == "cpu" ? "PrivateDevices=yes\n" : "");
 }
 
 }  // namespace

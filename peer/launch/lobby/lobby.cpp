@@ -18,10 +18,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/net_address.h"
+#include "peer/launch/agent/ssh.h"
 #include "peer/launch/lobby/channel.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/seal/peer_keys.h"
@@ -42,7 +43,12 @@ constexpr std::size_t most_stranger_bytes = 1024;  ///< maximum size of a messag
 constexpr std::size_t most_members = 64;
 constexpr std::size_t most_streams = 256;
 constexpr std::size_t most_order_bytes = 4096;
-constexpr auto stream_patience = std::chrono::seconds(10);
+/// Time in which a machine that is here must start an agent. Longer than lobby_leash, so that a
+/// lost connection is noticed first.
+constexpr auto stream_patience = lobby_leash + std::chrono::seconds(5);
+/// Time in which a machine that is away must come back and start an agent. The launcher's own
+/// patience is longer.
+constexpr auto return_patience = std::chrono::seconds(50);
 
 /// A machine with its connection, null while it is away.
 struct Seat {
@@ -65,21 +71,13 @@ Json refusal_message(const std::string& why) {
 }
 
 Json agent_message(std::uint64_t id, const JsonValue& order) {
-  return Json{{"agent", id},
-              {"nonce", json_text(order, "nonce")},
-              {"run", json_text(order, "run")},
-              {"leash", json_number(order, "leash")},
-              {"grace", json_number(order, "grace")}};
-}
-
-std::string own_host_name() {
-  std::string name(256, '\0');
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "";
-  return name.substr(0, name.find('\0'));
+  Json message = agent_order(parse_agent_order(order));
+  message["agent"] = id;
+  return message;
 }
 
 Json welcome_message(const std::string& name, const std::string& token, const std::string& again) {
-  return Json{{"name", name}, {"token", token}, {"again", again}, {"lobby", own_host_name()}};
+  return Json{{"name", name}, {"token", token}, {"again", again}, {"lobby", host_name()}};
 }
 
 }  // namespace
@@ -210,10 +208,10 @@ class Lobby::Impl {
     const auto id = json_integer<std::uint64_t>(first, "stream");
     const auto wanted = wanted_.find(id);
     const bool known = wanted != wanted_.end();
-    if (!known || !same_token(json_text(first, "token"), wanted->second.token))
+    if (!known || !same_token(json_text(first, "token"), places_.at(wanted->second.machine).token))
       return channel->close();
     wanted->second.stream = channel;
-    wanted->second.came->cancel();
+    wanted->second.patience->cancel();
   }
 
   /// Lets a machine in that proves the code. Returns its name; "" if it is refused, and for the
@@ -239,11 +237,11 @@ class Lobby::Impl {
   asio::awaitable<std::string> welcome(Connection channel, const JsonValue& message) {
     MachineOffer offer = parse_offer(parse_json(json_text(message, "offer"), "an offer"));
     std::string refusal;
-    if (offer.facts.wire != wire::version)
+    if (offer.facts.wire != wire::version || offer.facts.version != program_version)
       refusal = fmt::format(
-          "this machine has Grapevine {} (wire version {}), the lobby wire version {}: install the "
-          "same version on both",
-          offer.facts.version, offer.facts.wire, wire::version);
+          "this machine has Grapevine {} (wire version {}), the lobby {} (wire version {}): "
+          "install the same version on both",
+          offer.facts.version, offer.facts.wire, program_version, wire::version);
     const std::string token = json_text(message, "token");
     const std::string name = refusal.empty() ? free_name(offer.name, token) : "";
     if (refusal.empty() && name.empty()) refusal = "the lobby is full: it has 64 machines";
@@ -280,6 +278,8 @@ class Lobby::Impl {
     const auto at = places_.find(name);
     if (at != places_.end() && at->second.control) at->second.control->close();
     places_[name] = std::move(place);
+    for (auto& [id, wanted] : wanted_)
+      if (wanted.machine == name) order(wanted);
   }
 
   /// Returns the name of the machine's earlier place, or one that no other machine has; "" if the
@@ -316,6 +316,8 @@ class Lobby::Impl {
     if (place.control != channel) co_return;  // it came back through another connection
     set(place.lost_at, Clock::now());
     set(place.control, Connection());
+    for (auto& [id, wanted] : wanted_)
+      if (wanted.machine == name) order(wanted);
     if (!closing_) options_.say(name + " has left");
   }
 
@@ -345,32 +347,44 @@ class Lobby::Impl {
                            asio::posix::stream_descriptor(io_, out.release()));
   }
 
-  /// Orders an agent, and waits for the connection to it.
-  asio::awaitable<Connection> stream_for(JsonValue order) {
-    const std::string name = json_text(order, "host");
-    const auto place = places_.find(name);
-    if (place == places_.end()) throw std::runtime_error(name + " has never been in the lobby");
-    if (!place->second.control)
-      throw std::runtime_error(name + " is not in the lobby; its `grapevine join` may come back");
-    if (wanted_.size() >= most_streams) throw std::runtime_error("too many agents at once");
-    const std::uint64_t id = ++last_stream_;
-    const Json message = agent_message(id, order);
-    const auto came = std::make_shared<asio::steady_timer>(io_, stream_patience);
-    wanted_[id] = {place->second.token, nullptr, came};
-    place->second.control->queue(message);
-    co_await came->async_wait(as_result);
-    const Connection stream = wanted_[id].stream;
-    wanted_.erase(id);
-    if (!stream) throw std::runtime_error(name + " has started no agent within 10 seconds");
-    co_return stream;
+  /// An agent that a launcher wants.
+  struct Wanted {
+    std::string machine;
+    Json message;               ///< the order for the machine
+    Clock::time_point back_by;  ///< until then the machine may be away
+    Connection stream;
+    std::shared_ptr<asio::steady_timer> patience;  ///< cancelled when something has changed
+  };
+
+  /// Orders the agent through the machine's present connection. While the machine is away, the
+  /// order waits for it.
+  void order(Wanted& wanted) {
+    if (wanted.stream) return;
+    const Connection& control = places_.at(wanted.machine).control;
+    if (control) control->queue(wanted.message);
+    wanted.patience->expires_at(control ? Clock::now() + stream_patience : wanted.back_by);
   }
 
-  /// An agent that was ordered.
-  struct Wanted {
-    std::string token;  ///< token of the machine from which it must come
-    Connection stream;
-    std::shared_ptr<asio::steady_timer> came;
-  };
+  /// Orders an agent, and waits for the connection to it.
+  asio::awaitable<Connection> stream_for(JsonValue launcher) {
+    const std::string name = json_text(launcher, "host");
+    if (!places_.contains(name)) throw std::runtime_error(name + " has never been in the lobby");
+    if (wanted_.size() >= most_streams) throw std::runtime_error("too many agents at once");
+    const std::uint64_t id = ++last_stream_;
+    const auto patience = std::make_shared<asio::steady_timer>(io_);
+    const bool waits = json_boolean(launcher, "wait");
+    wanted_[id] = {name, agent_message(id, launcher),
+                   Clock::now() + (waits ? return_patience : Clock::duration{0}), nullptr,
+                   patience};
+    order(wanted_[id]);
+    while (!wanted_[id].stream && Clock::now() < patience->expiry())
+      co_await patience->async_wait(as_result);
+    const Connection stream = wanted_[id].stream;
+    wanted_.erase(id);
+    if (stream) co_return stream;
+    if (places_.at(name).control) throw std::runtime_error(name + " has started no agent in time");
+    throw std::runtime_error(name + " is away; its `grapevine join` may come back");
+  }
 
   LobbyOptions options_;
   Secret stretched_, again_;  ///< from the code, and from the secret of machines that come back

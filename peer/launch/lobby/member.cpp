@@ -48,27 +48,6 @@ struct Unreachable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-bool is_word(const std::string& text) {
-  constexpr std::size_t most = 120;
-  return !text.empty() && text.size() <= most && text.front() != '-' &&
-         text.find_first_not_of(
-             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == text.npos;
-}
-
-/// Returns the options of an agent that the lobby orders. Throws std::runtime_error if one is not
-/// what a launcher of ours writes.
-AgentWords words_in(const JsonValue& order) {
-  AgentWords words{.nonce = json_text(order, "nonce"),
-                   .run = json_text(order, "run"),
-                   .leash_seconds = json_number(order, "leash"),
-                   .grace_seconds = json_number(order, "grace")};
-  const auto within = [](double value, double most) { return value >= 0 && value <= most; };
-  if (!is_word(words.nonce) || !is_word(words.run) || !within(words.leash_seconds, 1e9) ||
-      !within(words.grace_seconds, 1e6))
-    throw std::runtime_error("an order for an agent that no launcher writes");
-  return words;
-}
-
 class Member {
  public:
   explicit Member(const MemberOptions& options)
@@ -205,7 +184,8 @@ class Member {
       options_.say("the lobby has closed: " + printable(bye->text, 200));
       over_ = true;
     } else if (order.find("agent") != nullptr) {
-      asio::co_spawn(io_, serve(json_integer<std::uint64_t>(order, "agent"), words_in(order)),
+      asio::co_spawn(io_,
+                     serve(json_integer<std::uint64_t>(order, "agent"), parse_agent_order(order)),
                      asio::detached);
     } else if (const JsonValue* const names = order.find("data"); names != nullptr) {
       link_data(*names);
@@ -217,6 +197,7 @@ class Member {
     Json answer{{"data", "ready"}};
     try {
       const fs::path folder = options_.offer.data_folder;
+      if (folder.empty()) throw std::runtime_error("this machine joined without --data");
       fs::remove_all(folder);
       for (const JsonValue& name : names.items) {
         if (!is_below(name.text)) throw std::runtime_error("a name that leads out of its folder");

@@ -10,17 +10,19 @@
 #include <unistd.h>
 
 #include "gpu/cuda_replica.h"
+#include "optim/data/table/row_source.h"
 #include "optim/host/gemm.h"
 #include "optim/printable.h"
-#include "peer/fleet/json/json.h"
 
 namespace gv {
 namespace {
 
 constexpr std::size_t most_devices = 64;
 constexpr std::size_t most_columns = 1000;
+constexpr std::size_t most_column_bytes = 40'000;  ///< so that an offer fits into a message
 constexpr std::size_t most_name = 40;
 constexpr std::size_t most_text = 200;
+constexpr std::size_t most_path = 1000;
 
 /// Measures products of 256 x 256 matrices on one core, in GFLOP/s.
 double measured_gflops() {
@@ -42,33 +44,11 @@ double measured_gflops() {
   return products * 2e-9 * n * n * n / seconds;
 }
 
-/// Returns the first line of a CSV file, divided at the mark that it has most of.
-std::vector<std::string> columns_of(const std::string& path) {
-  std::ifstream in(path);
-  std::string line;
-  if (!std::getline(in, line) || line.size() > most_columns * most_name) return {};
-  if (line.ends_with('\r')) line.pop_back();
-  char mark = ',';
-  for (const char other : {';', '\t'})
-    if (std::ranges::count(line, other) > std::ranges::count(line, mark)) mark = other;
-  std::vector<std::string> names(1);
-  for (const char c : line)
-    c == mark ? static_cast<void>(names.emplace_back()) : names.back().push_back(c);
-  for (std::string& name : names)
-    if (name.size() > 1 && name.starts_with('"') && name.ends_with('"'))
-      name = name.substr(1, name.size() - 2);
-  return names;
-}
-
-std::string host_name() {
-  std::string name(256, '\0');
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "";
-  return name.substr(0, name.find_first_of(std::string_view("\0.", 2)));
-}
-
-/// Returns a text of another machine as part of a line on the screen.
+/// Returns a text of another machine as part of a line on the screen, with at most most_text bytes;
+/// such a text as it is.
 std::string shown(const std::string& text) {
-  std::string line = printable(text, most_text);
+  constexpr std::size_t ellipsis = 3;
+  std::string line = printable(text, text.size() > most_text ? most_text - ellipsis : most_text);
   std::ranges::replace(line, '\n', '?');
   return line;
 }
@@ -82,6 +62,27 @@ void read_devices(const JsonValue& rows, MachineOffer& offer) {
 
 }  // namespace
 
+std::vector<std::string> csv_columns(const std::string& path) {
+  if (!path.ends_with(".csv")) return {};
+  std::vector<std::string> names;
+  std::size_t bytes = 0;
+  try {
+    const auto rows = open_csv(path, true);
+    for (const std::string& name : rows->names())
+      if ((bytes += name.size()) < most_column_bytes && names.size() < most_columns)
+        names.push_back(shown(name));
+  } catch (const std::exception&) {  // the peer reports the error when it reads the rows
+    return {};
+  }
+  return names;
+}
+
+std::string host_name() {
+  std::string name(256, '\0');
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "";
+  return name.substr(0, name.find_first_of(std::string_view("\0.", 2)));
+}
+
 std::string machine_name(const std::string& text) {
   std::string name;
   for (const char c : text.substr(0, most_name)) {
@@ -91,7 +92,7 @@ std::string machine_name(const std::string& text) {
   while (name.ends_with('-')) name.pop_back();
   // `localhost` is the lobby's own machine, and a number would be a peer.
   const bool plain = !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) != 0;
-  return plain && name != "localhost" ? name : "machine" + (name.empty() ? "" : "-" + name);
+  return plain && name != "localhost" ? name : machine_name("machine-" + name);
 }
 
 std::string offer_text(const MachineOffer& offer) {
@@ -119,7 +120,7 @@ MachineOffer parse_offer(const JsonValue& json) {
                      .memory_bytes = json_integer<std::uint64_t>(json, "memory_bytes"),
                      .program = json_boolean(json, "program"),
                      .gflops = json_number(json, "gflops"),
-                     .data = json_text(json, "data"),
+                     .data = shown(json_text(json, "data")),
                      .data_folder = json_text(json, "data_folder")};
   offer.facts.processor = shown(offer.facts.processor);
   offer.facts.version = shown(offer.facts.version);
@@ -129,7 +130,8 @@ MachineOffer parse_offer(const JsonValue& json) {
   constexpr unsigned most_cores = 100'000;
   constexpr double most_gflops = 1e9;
   const bool has_speed = offer.gflops >= 0 && offer.gflops <= most_gflops;
-  if (offer.cores < 1 || offer.cores > most_cores || !has_speed)
+  const bool has_folder = is_printable(offer.data_folder) && offer.data_folder.size() <= most_path;
+  if (offer.cores < 1 || offer.cores > most_cores || !has_speed || !has_folder)
     throw std::runtime_error("an offer out of bounds");
   return offer;
 }
@@ -146,8 +148,10 @@ MachineOffer own_offer(const std::string& data) {
   offer.data = std::filesystem::absolute(data).string();
   // In a folder, the lobby's names of the data could be those of new files.
   if (!std::filesystem::is_regular_file(data) || !std::ifstream(data).good())
-    throw std::runtime_error(data + " is not a file that can be read");
-  if (data.ends_with(".csv")) offer.columns = columns_of(data);
+    throw std::invalid_argument(printable(data, most_text) +
+                                ": is not a file that can be read\n"
+                                "help:  name this machine's own part, such as --data part.csv");
+  offer.columns = csv_columns(data);
   return offer;
 }
 

@@ -29,9 +29,14 @@ std::string offer_text(const MachineOffer& offer);
 MachineOffer parse_offer(const JsonValue& json);
 
 /// Returns this machine's offer; measures for a fifth of a second. `data`: path of the machine's
-/// own part, or "". Throws std::runtime_error if that file cannot be read.
+/// own part, or "". Throws std::invalid_argument if that file cannot be read.
 MachineOffer own_offer(const std::string& data);
 
+/// Returns the names of the first 1,000 columns of a `.csv` file, as parse_offer returns them.
+/// Returns none for other files, or if the file cannot be read.
+std::vector<std::string> csv_columns(const std::string& path);
+
+std::string host_name();  ///< this machine's, without its domain; "" if it has none
 /// Returns a name of letters, digits and dashes made of any text, "machine" if nothing is left.
 std::string machine_name(const std::string& text);
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "generated/live_page.h"
 #include "peer/record/report/screen.h"
 #include "peer/show/live/top_screen.h"
 #include "peer/show/page/page_style.h"
@@ -20,59 +21,6 @@
 
 namespace gv {
 namespace {
-
-constexpr std::string_view script = R"(
-'use strict';
-const part = (name) => document.getElementById(name);
-if (location.search) history.replaceState(null, '', '/');  // the token stays out of the history
-const source = new EventSource('/events');
-let ended = false;
-const say = (text, live) => {
-  part('status').textContent = text;
-  part('status').className = live ? 'live' : 'still';
-};
-source.onopen = () => say('live', true);
-source.onerror = () => {
-  if (!ended) say('no word from the run: trying again', false);
-};
-for (const name of ['head', 'figures', 'peers']) {
-  source.addEventListener(name, (event) => {
-    part(name).innerHTML = event.data;
-  });
-}
-source.addEventListener('end', () => {
-  ended = true;
-  source.close();
-  say('the run has ended', false);
-});
-)";
-
-constexpr std::string_view own_style = R"(
-.top { display: flex; flex-wrap: wrap; gap: 0 16px; align-items: baseline; }
-#status { font-size: 13px; color: var(--soft); }
-#status.live::before { content: '\25CF\00A0'; color: var(--p2); }
-#status.still::before { content: '\25A0\00A0'; color: var(--p1); }
-progress { width: 100%; height: 10px; accent-color: var(--p0); }
-.figures { display: grid; gap: 10px 26px; margin: 10px 0 4px;
-  grid-template-columns: repeat(auto-fill, minmax(120px, max-content)); }
-.figures div { color: var(--soft); font-size: 13px; }
-.figures b { display: block; color: var(--ink); font-size: 20px; font-weight: 600;
-  font-variant-numeric: tabular-nums; white-space: nowrap; }
-.cards.curves { grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); }
-.cards.curves .card svg { max-width: none; } .cards.curves svg text { font-size: 13.5px; }
-.cards.curves .legend { gap: 2px 16px; margin: 0 0 4px; font-size: 12.5px; }
-.gone td { color: var(--soft); } .gone td:nth-child(2) { color: var(--p1); font-weight: 600; }
-#peers td:first-child { min-width: 0; }
-.hold { margin: 10px 0 0; padding-left: 12px; border-left: 3px solid var(--p1); max-width: none; }
-th.share { text-align: left; } .share { min-width: 150px; }
-.share svg { width: 150px; height: 12px; }
-@media (max-width: 600px) { body { padding: 16px 12px 32px; } h1 { font-size: 21px; }
-  .figures { grid-template-columns: 1fr 1fr; } }
-)";
-
-std::string style() {
-  return page_style() + std::string(own_style);
-}
 
 std::string figure(std::string_view name, const std::string& value) {
   return fmt::format("<div><b>{}</b>{}</div>", svg::escape(value), name);
@@ -253,6 +201,10 @@ std::string figure(const std::vector<MetricsRow>& curve,
 
 }  // namespace
 
+std::string live_style() {
+  return page_style() + std::string(live_css) + ".away td { color: var(--soft); }\n";
+}
+
 std::string live_head(const RunView& view) {
   std::string out;
   if (const auto over = view.part_over())
@@ -299,16 +251,16 @@ std::string live_page(const RunView& view, const std::vector<MetricsRow>& curve)
       "asked for</span></div>\n<p class=\"lead\">{2} on {3}; {4}</p>\n"
       "<div id=\"head\">{5}</div>\n<div id=\"figures\" class=\"cards curves\">{6}</div>\n"
       "<h2>Peers</h2>\n<div id=\"peers\">{7}</div>\n<script>{8}</script>\n</body>\n</html>\n",
-      svg::escape(view.title.name), style(), svg::escape(view.title.method),
+      svg::escape(view.title.name), live_style(), svg::escape(view.title.method),
       svg::escape(view.title.graph), svg::escape(view.title.folder), live_head(view),
-      live_figures(curve), live_peers(view), script);
+      live_figures(curve), live_peers(view), live_js);
 }
 
 std::string live_page_policy() {
   return fmt::format(
       "Content-Security-Policy: default-src 'none'; script-src {}; style-src {}; connect-src "
       "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      csp_hash(script), csp_hash(style()));
+      csp_hash(live_js), csp_hash(live_style()));
 }
 
 std::string csp_hash(std::string_view inline_text) {

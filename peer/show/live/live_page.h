@@ -12,6 +12,9 @@ namespace gv {
 // The parts of a run's page. Each is HTML without scripts and without style attributes, in which
 // everything that came from outside is escaped.
 
+/// The style of these parts.
+std::string live_style();
+
 /// Name, round, pace, time left, number of peers.
 std::string live_head(const RunView& view);
 /// A table with one row per peer.

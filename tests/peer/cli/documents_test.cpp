@@ -201,6 +201,20 @@ TEST(DocumentsAsAWhole, NameCommandsAndOptionsThatThereAre) {
   EXPECT_GT(mentions, 100U);
 }
 
+/// The fleet file of own parts is printed as `init` writes it.
+TEST(DocumentsAsAWhole, TheFleetFileOfOwnPartsIsThatOfInit) {
+  const ProjectFolder project;
+  std::string file;
+  for (const Block& block : read_page("docs/how-to/join.md").blocks) {
+    const std::string text = fmt::format("{}\n", fmt::join(block.lines, "\n"));
+    if (text.starts_with("# Written by `grapevine init`.")) file = text;
+    if (block.language != "sh" || text.starts_with("grapevine run")) continue;
+    for (const std::string& command : block.lines)
+      ASSERT_EQ(project.run(command), 0) << command << "\n" << project.err();
+  }
+  EXPECT_EQ(file, text_of(project.root() / "own.yaml"));
+}
+
 /// `.ci/embed` builds and runs the example.
 TEST(DocumentsAsAWhole, TheEmbeddedFleetIsTheExample) {
   const std::vector<Block> blocks = read_page("docs/how-to/embed.md").blocks;

@@ -121,6 +121,78 @@ TEST_F(Init, ThreeQuestionsHaveUsualAnswers) {
   EXPECT_NE(read("asked.yaml").find("rounds: 20"), std::string::npos);
 }
 
+/// Each machine of a lobby has rows of its own: this one has the first part, and all the test set.
+class InitParts : public Init {
+ protected:
+  void SetUp() override {
+    write_part("part-0.csv", 0, "ash");
+    write_part("test.csv", 7, "oak");
+  }
+  void write_part(const std::string& name, int first, const char* wood) const {
+    std::ofstream out(path(name));
+    out << "weight,wood,kind\n";
+    for (int r = first; r < first + 40; ++r)
+      out << fmt::format("{},{},{}\n", 300 + r * 37 % 90, r % 2 == 0 ? wood : "fir",
+                         r * 37 % 90 > 45 ? "big" : "small");
+  }
+  std::vector<std::string> flags(const std::string& goal) const {
+    return {
+        "--data", path("part-{id}.csv"), "--test", path("test.csv"), "--machines", "3", "--goal",
+        goal};
+  }
+};
+
+TEST_F(InitParts, MakeAFileThatRunsWithEveryPart) {
+  std::vector<std::string> words{"init", path("own.yaml")};
+  for (const std::string& flag : flags("accuracy 0.9")) words.push_back(flag);
+  const Ended made = run(words);
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.output().find("grapevine run"), std::string::npos) << "two parts are elsewhere";
+  EXPECT_NE(made.output().find("grapevine lobby"), std::string::npos) << made.output();
+  const std::string text = read("own.yaml");
+  for (const char* line :
+       {"  file: \"part-{id}.csv\"", "  test: test.csv", "  standardize: { file: stats.yaml }",
+        "  rounds: 5000", "evaluate: { every: 20 rounds }"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << " in\n" << text;
+  EXPECT_NE(read("stats.yaml").find("values: [\"ash\", \"fir\", \"oak\"]"), std::string::npos)
+      << read("stats.yaml");
+  write_part("part-1.csv", 11, "oak");
+  write_part("part-2.csv", 25, "ash");
+  const Ended ended =
+      run({"run", path("own.yaml"), "--set", "output.dir=" + path("run"), "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(ended.summary().at("target").at("reached"));
+  EXPECT_EQ(ended.err.find("notice"), std::string::npos) << ended.err;
+}
+
+TEST_F(InitParts, WhatIsMissingIsSaid) {
+  EXPECT_NE(refusal(flags("20 epochs")).find("write `1000 rounds`"), std::string::npos);
+  std::filesystem::remove(path("part-0.csv"));
+  EXPECT_NE(refusal(flags("9 rounds")).find("part-0.csv; peer 0 trains on this machine"),
+            std::string::npos);
+  write_part("part-0.csv", 0, "ash");
+  std::filesystem::remove(path("test.csv"));
+  EXPECT_NE(refusal(flags("9 rounds")).find("test.csv; name a table"), std::string::npos);
+  EXPECT_NE(refusal({"--data", path("part-{id}.csv"), "--machines", "2", "--goal", "9 rounds"})
+                .find("--test: missing; all peers need one test set"),
+            std::string::npos);
+  EXPECT_NE(refusal({"--data", "digits", "--test", "a.csv", "--machines", "2", "--goal", "1 s"})
+                .find("only a table has a test set"),
+            std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(path("stats.yaml")));
+  write_part("test.csv", 7, "oak");
+  std::ofstream(path("stats.yaml")) << "mine";
+  EXPECT_NE(refusal(flags("9 rounds")).find("stats.yaml is there already"), std::string::npos);
+  EXPECT_EQ(read("stats.yaml"), "mine");
+}
+
+TEST_F(InitParts, ATestSetOfOneTableIsAFileToo) {
+  runs("one.yaml", {"--data", path("part-0.csv"), "--test", path("part-0.csv"), "--machines", "2",
+                    "--goal", "20 rounds"});
+  EXPECT_NE(read("one.yaml").find("  test: part-0.csv\n"), std::string::npos) << read("one.yaml");
+  EXPECT_EQ(read("one.yaml").find("held_out"), std::string::npos);
+}
+
 TEST_F(Init, MachinesByNameAreHosts) {
   const Ended made = run(
       {"init", path("lan.yaml"), "--data", "digits", "--machines", "anna,ben", "--goal", "10 min"});

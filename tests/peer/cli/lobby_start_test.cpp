@@ -1,4 +1,4 @@
-#include "peer/cli/lobby_start.h"
+#include "peer/cli/lobby/lobby_start.h"
 
 #include <filesystem>
 #include <fstream>
@@ -135,19 +135,127 @@ TEST_F(Seats, AreRefusedWhereNoProgramMayRun) {
   EXPECT_EQ(seat_objection(fleet, members), "");
 }
 
-TEST_F(Seats, AreRefusedForPartsThatAreMissingOrDiffer) {
-  std::ofstream(path("test.csv")) << "a,kind\n1,p\n2,q\n";
-  const Fleet parts = read(
-      "peers: 2\ndata: { kind: table, file: \"part-{id}.csv\", test: test.csv, target: kind, "
-      "standardize: false }\nmodel: softmax\n");
-  EXPECT_EQ(seat_objection(parts, {member("anna", {"a", "kind"}), member("ben", {"a", "kind"})}),
+/// Fleets of which each peer has a part of a table.
+class Parts : public Seats {
+ protected:
+  Parts() { std::ofstream(path("test.csv")) << "a,kind\n1,p\n2,q\n"; }
+  Fleet parts(const std::string& more = "") const {
+    return read("peers: 4\ndata: { kind: table, file: \"part-{id}.csv\", test: test.csv, target: " +
+                (more.empty() ? "kind" : more) + ", standardize: false }\nmodel: softmax\n");
+  }
+  void write_own(const char* id, const std::string& columns) const {
+    std::ofstream(path(fmt::format("part-{}.csv", id))) << columns << "\n1,p\n";
+  }
+};
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text << "\nwithout: " << part;
+}
+
+TEST_F(Parts, ThatAreMissingOrDifferAreRefused) {
+  EXPECT_EQ(seat_objection(parts(), {member("anna", {"a", "kind"}), member("ben", {"a", "kind"})}),
             "");
-  EXPECT_NE(seat_objection(parts, {member("anna", {"a", "kind"}), member("ben")})
-                .find("ben has no part of"),
-            std::string::npos);
-  EXPECT_NE(seat_objection(parts, {member("anna", {"a", "kind"}), member("ben", {"kind", "a"})})
-                .find("the columns of ben's data are not those of anna's: kind,a / a,kind"),
-            std::string::npos);
+  expect_part(seat_objection(parts(), {member("anna", {"a", "kind"}), member("ben")}),
+              "ben has no part of");
+  expect_part(
+      seat_objection(parts(), {member("anna", {"a", "kind"}), member("ben", {"b", "kind"})}),
+      "the columns of ben's data are not those of anna's data: column 1 is `b`, not `a`");
+  expect_part(seat_objection(parts(), {member("anna", {"a", "kind"}), member("ben", {"a"})}),
+              "column 2 is absent, not `kind`");
+  expect_part(seat_objection(parts(), {member("anna", {"a"}), member("ben", {"a", "kind"})}),
+              "column 2 is `kind`, not absent");
+}
+
+TEST_F(Parts, OfTheLobbysOwnMachineAreCompared) {
+  const std::vector<LobbyMember> anna{member("anna", {"a", "kind"})};
+  std::vector<LobbySeat> seats{{.machine = "localhost", .peers = 2},
+                               {.machine = "anna", .peers = 1, .data = "/srv/joined-data"}};
+  EXPECT_EQ(seat_objection(parts(), anna, seats), "") << "`run` reports missing files";
+  write_own("0", "a,kind");
+  write_own("1", "a,kind");
+  write_own("2", "c,kind");
+  EXPECT_EQ(seat_objection(parts(), anna, seats), "") << "part 2 is that of anna";
+  write_own("1", "a,c");
+  expect_part(seat_objection(parts(), anna, seats),
+              "the columns of this machine's part-1.csv are not those of this machine's "
+              "part-0.csv: column 2 is `c`, not `kind`");
+  write_own("1", "b,kind");
+  write_own("0", "b,kind");
+  expect_part(seat_objection(parts(), anna, seats),
+              "the columns of anna's data are not those of this machine's part-0.csv: column 1 is "
+              "`a`, not `b`");
+  std::swap(seats[0], seats[1]);
+  write_own("2", "a,kind");
+  expect_part(seat_objection(parts(), anna, seats), "this machine's part-1.csv");
+  EXPECT_EQ(seat_objection(parts("x0, header: false"), anna, seats), "") << "a row, and no names";
+  seats.pop_back();
+  EXPECT_EQ(seat_objection(parts(), anna, seats), "") << "--not-here";
+}
+
+TEST_F(Parts, WithManyColumnsMakeAShortMessage) {
+  const std::vector<std::string> many(1000, std::string(200, 'x'));
+  std::vector<std::string> other = many;
+  other[998] = std::string(200, 'y');
+  const std::string text = seat_objection(parts(), {member("anna", many), member("ben", other)});
+  expect_part(text, "column 999 is `yyy");
+  EXPECT_LT(text.size(), 300U);
+}
+
+/// Two peers would silently train on the same rows.
+TEST_F(Parts, OfOneMachineAreForOnePeer) {
+  const std::vector<LobbyMember> members{member("anna", {"a"}), member("ben", {"a"})};
+  std::vector<LobbySeat> seats{{.machine = "localhost", .cores = 8},
+                               {.machine = "anna", .cores = 4, .data = "/srv/joined-data"},
+                               {.machine = "ben", .cores = 2, .data = "/srv/joined-data"}};
+  share_peers(seats, 4);
+  EXPECT_EQ(seat_objection(parts(), members, seats), "") << "this machine has a file for each";
+  share_peers(seats, 5);
+  const std::string text = seat_objection(parts(), members, seats);
+  expect_part(text, "anna would have 2 peers, all of which would train on its one part");
+  expect_part(text, "help:  take `peers: 3`, one for each machine, or let more machines join");
+  EXPECT_EQ(seat_objection(read(of_five), members, seats), "") << "these data need no parts";
+}
+
+/// Runs a program that answers `plan` with these changes, writes down its words, and fails at all
+/// else.
+class Study : public Seats {
+ protected:
+  LobbyStart start(const std::string& changes) const {
+    std::ofstream(path("program"))
+        << "#!/bin/sh\necho \"$*\" >>" << path("asked") << "\ntest $1 = plan || exit 1\ncat <<'E'\n"
+        << R"({"gain":{"times":2,"fastest":0,"network_part":0.1,"limit":"slowest","changes":[)"
+        << changes << "]}}\nE\n";
+    std::filesystem::permissions(path("program"), std::filesystem::perms::owner_all);
+    std::vector<LobbySeat> seats{{.machine = "localhost", .cores = 1, .peers = 1},
+                                 {.machine = "anna", .cores = 1, .peers = 1}};
+    return measured_start(path("program"), "fleet.yaml", {"seed=7"}, seats, false,
+                          [](const std::string&) {});
+  }
+  std::size_t plans() const {
+    std::ifstream in(path("asked"));
+    std::size_t count = 0;
+    for (std::string line; std::getline(in, line);) count += line.starts_with("plan ") ? 1 : 0;
+    return count;
+  }
+};
+
+TEST_F(Study, ChoosesBatchesBySpeedWithTheMeanOfTheFile) {
+  const char* const set = "train.batch={ kind: auto, mean: 64 }";
+  const LobbyStart chosen = start(fmt::format(R"({{"set":"{}","times":3}})", set));
+  ASSERT_EQ(chosen.sets.size(), 4U);
+  EXPECT_EQ(chosen.sets[0], "seed=7");
+  EXPECT_EQ(chosen.sets[1], set);
+  EXPECT_NE(chosen.text.find("minibatches in proportion to the speeds"), std::string::npos);
+  EXPECT_EQ(plans(), 2U);
+}
+
+/// That change raises the slowest peer's learning rate, which only the user can judge.
+TEST_F(Study, LeavesLocalStepsToTheUser) {
+  const LobbyStart left = start(R"({"set":"train.local_steps=auto","times":3})");
+  EXPECT_EQ(left.sets.size(), 3U);
+  EXPECT_EQ(left.text.find("Chosen"), std::string::npos) << left.text;
+  EXPECT_NE(left.text.find("train.local_steps=auto"), std::string::npos) << left.text;
+  EXPECT_EQ(plans(), 1U) << "nothing has changed";
 }
 
 }  // namespace

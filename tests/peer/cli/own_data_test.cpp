@@ -71,6 +71,35 @@ TEST_F(OwnData, PeersWithFilesOfTheirOwnEndWithTheSimulatorsBits) {
   EXPECT_NE(hashed, plain);
 }
 
+/// A run that resumes with --set reads the fleet file twice in one process.
+TEST_F(OwnData, ANoticeIsPrintedOnce) {
+  write("a.csv", table(0, 90));
+  const std::string file = fleet("{ kind: table, file: a.csv, target: class, standardize: false }",
+                                 "model: softmax\ncheckpoint: { every: 10 rounds }\n");
+  ASSERT_EQ(run({"run", file}).code, 0);
+  const Ended more = run({"run", "--resume", path("run"), "--set", "stop.rounds=40"});
+  EXPECT_EQ(more.code, 0) << more.err;
+  for (const char* notice : {"notice: task: classification", "notice: column `left` has mean"}) {
+    const std::size_t first = more.err.find(notice);
+    ASSERT_NE(first, std::string::npos) << more.err;
+    EXPECT_EQ(more.err.find(notice, first + 1), std::string::npos) << more.err;
+  }
+}
+
+/// The number of test samples was once shown as that of training samples.
+TEST_F(OwnData, PartsOnOtherMachinesAreNotCounted) {
+  write("t.csv", table(90, 120));
+  const std::string file = write(
+      "lan.yaml",
+      "version: 1\nhosts: { anna: {}, ben: {} }\npeers: [{ host: anna }, { host: ben }]\ndata: { "
+      "kind: table, file: \"part-{id}.csv\", test: t.csv, target: class, standardize: false }\n"
+      "model: softmax\nstop: { rounds: 30 }\n");
+  const Ended planned = run({"plan", file});
+  EXPECT_NE(planned.output().find("data   table: each peer has its own part, 30 test\n"),
+            std::string::npos)
+      << planned.output() << planned.err;
+}
+
 /// Krum does not weigh peers by samples, so no peer needs the number of the others' samples.
 TEST_F(OwnData, FedavgTakesAFileOfEachPeerWhereItWeighsNobody) {
   write("t.csv", table(90, 120));

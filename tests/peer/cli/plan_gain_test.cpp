@@ -76,6 +76,10 @@ TEST(PlanGain, NamesWhatLimitsTheFleetAndWhatWouldChangeThat) {
   ASSERT_EQ(slowest.at("changes").size(), 1U) << slowest;
   EXPECT_EQ(slowest.at("changes")[0].at("set"), "train.batch=auto");
 
+  const auto of_64 = gain(fast_network + Sets{"train.batch=64"});
+  EXPECT_EQ(of_64.at("changes")[0].at("set"), "train.batch={ kind: auto, mean: 64 }")
+      << "`auto` alone has a mean of 32";
+
   const auto arithmetic = gain(fast_network + Sets{"train.batch=auto"});
   EXPECT_EQ(limit(arithmetic), "arithmetic");
   EXPECT_TRUE(arithmetic.at("changes").empty());

@@ -1,6 +1,6 @@
 #include <regex>
 
-#include "peer/cli/plan_text.h"
+#include "peer/cli/plan/plan_text.h"
 #include "peer/record/report/screen.h"
 #include "peer/study/bench/bench.h"
 #include "tests/peer/launch/program.h"

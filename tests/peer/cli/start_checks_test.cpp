@@ -1,4 +1,4 @@
-#include "peer/cli/start_checks.h"
+#include "peer/cli/run/start_checks.h"
 
 #include <stdexcept>
 

@@ -161,6 +161,49 @@ TEST_F(TableFleet, StatisticsOfAllFilesAreWrittenAndRead) {
   EXPECT_EQ(Assembly(read(given), 0).model_digest, all.model_digest);
 }
 
+/// With a lobby, the other parts are on the other machines, and the test set is on all.
+TEST_F(TableFleet, StatisticsOfThePartThatIsHereNameTheTestSetsValuesToo) {
+  write("part-1.csv", "size,colour,kind\n4,blue,w\n5,blue,w\n");
+  const std::string data = "file: \"part-{id}.csv\", test: t.csv, target: kind, standardize: ";
+  const DataFacts facts = pooled_facts(read(data + "false"));
+  EXPECT_EQ(facts.classes, (std::vector<std::string>{"u", "w"})) << "one class is in the part";
+  EXPECT_EQ(facts.columns.at(1).levels, (std::vector<std::string>{"blue", "red"}));
+  EXPECT_EQ(facts.columns.at(0).mean, 4.5) << "the test set has no weight";
+  EXPECT_EQ(facts.columns.at(0).deviation, 0.5);
+}
+
+/// Joining the files of other machines is what own parts must not need.
+TEST_F(TableFleet, AValueThatAPartLacksIsToBeListed) {
+  const std::string data = "file: \"part-{id}.csv\", test: t.csv, target: kind, standardize: ";
+  const auto with_part = [&](const std::string& rows, const std::string& how) {
+    write("part-0.csv", "size,colour,kind\n" + rows);
+    return first_problem([&] { Assembly(read(data + how), 0); });
+  };
+  EXPECT_TRUE(
+      has(with_part("1,blue,u\n2,blue,v\n", "false"),
+          "t.csv:2: `red` in column `colour` is unknown to this peer's own part; leave the "
+          "line out, or list the values of all peers: `standardize: { file: stats.yaml }`"));
+  write("stats.yaml",
+        "version: 1\ncolumns:\n  - { name: size, mean: 1, deviation: 2 }\n  - { name: colour, "
+        "values: [blue, red] }\nclasses: [u, v]\n");
+  EXPECT_TRUE(has(with_part("1,green,u\n2,blue,v\n", "{ file: stats.yaml }"),
+                  "`green` in column `colour` is unknown to the statistics; leave the line out, or "
+                  "list it there under `values`"));
+  EXPECT_TRUE(has(with_part("1,red,u\n2,blue,w\n", "{ file: stats.yaml }"),
+                  "`w` in column `kind` is unknown to the statistics; leave the line out, or list "
+                  "it there under `classes`"));
+}
+
+TEST_F(TableFleet, OwnPartsThatAreTooLargeForSgdAreTold) {
+  write("part-1.csv", "size,colour,kind\n400,red,u\n500,blue,v\n");
+  std::vector<std::string> notices;
+  const std::string data =
+      "file: \"part-{id}.csv\", test: t.csv, target: kind, task: classification, standardize: ";
+  read(data + "false", "stop: { rounds: 5 }\n", &notices);
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_TRUE(has(notices[0], "column `size` has mean 450 and deviation 50")) << notices[0];
+}
+
 TEST_F(TableFleet, DamagedStatisticsAreNamedWithTheirLine) {
   const auto with = [&](const std::string& text) {
     write("stats.yaml", text);

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import time
 
 import torch
 
@@ -190,6 +191,93 @@ def leaves():
     if gv.rank() == 1:
         sys.exit(3)
     trained(model, optimizer, 20)
+
+
+def uneven():
+    """Rank 1 makes so many steps more than the others (argv[2]), and each has code behind its loop."""
+    model = torch.nn.Linear(3, 1, bias=False)
+    torch.nn.init.zeros_(model.weight)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    gv.DistributedOptimizer(optimizer, model)
+    lost = ""
+    try:
+        trained(model, optimizer, 10 + (int(sys.argv[2]) if gv.rank() == 1 else 0))
+    except gv.PeerLost as why:
+        lost = str(why)
+        raise
+    finally:
+        print("BEHIND", json.dumps([gv.rank(), model.weight[0, 0].item(), lost]), flush=True)
+
+
+def interrupted():
+    """Trains until Ctrl-C, which reaches `finally`."""
+    model = torch.nn.Linear(3, 1, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    gv.DistributedOptimizer(optimizer, model)
+    try:
+        while True:
+            trained(model, optimizer, 1)
+            time.sleep(0.01)
+            if gv.rank() == 0 and gv.round() == 20:
+                os.kill(os.getppid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        print("REACHED KeyboardInterrupt", flush=True)
+    finally:
+        print("REACHED finally", flush=True)
+
+
+def adds():
+    """A layer is added to the model, or with `later`, another optimizer of it trains from then on."""
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3, bias=False))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    gv.DistributedOptimizer(optimizer, model)
+    trained(model, optimizer, 3)
+    model.append(torch.nn.Linear(3, 1, bias=False))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01) if "later" in sys.argv else optimizer
+    trained(model, optimizer, 30)
+
+
+def horovod():
+    """Calls of Horovod beside those that other tests make, before and after there is an optimizer."""
+    def together():
+        r = gv.rank()
+        x = torch.full((r + 1, 2), float(r), requires_grad=True)
+        rows = gv.allgather(x)
+        (rows * torch.arange(2.0 * len(rows)).view(-1, 2)).sum().backward()
+        y = torch.ones(2, requires_grad=True)
+        ((r + 1.0) * gv.broadcast(y, 1)).sum().backward()
+        parts, counts = gv.alltoall(torch.arange(6) + 10 * r, splits=[1, 2, 3])
+        handle = gv.allreduce_async(torch.tensor([float(r)]), op=gv.Sum, name="sum")
+        return {"rows": rows[:, 0].tolist(), "gradient": x.grad[:, 0].tolist(), "root": y.grad.tolist(),
+                "types": [gv.allgather(torch.tensor(value)).tolist() for value in (r == 1, float("-inf"), -0.0)],
+                "half": str(gv.allgather(torch.full((r,), 0.5, dtype=torch.bfloat16)).dtype),
+                "least": [gv.allreduce(torch.tensor([r, -r]), op=op).tolist() for op in (gv.Min, gv.Max, gv.Product)],
+                "parts": [parts.tolist(), counts.tolist(), gv.alltoall(torch.arange(3) + 10 * r).tolist()],
+                "scattered": gv.reducescatter(torch.arange(4.0) + r).tolist(),
+                "objects": [gv.allgather_object({"rank": r, "seen": {r}})[2]["rank"],
+                            gv.broadcast_object({"best": [r, None]}, root_rank=2)["best"]],
+                "handle": [gv.poll(handle), gv.synchronize(handle).item()],
+                "grouped": [t.item() for t in gv.grouped_allreduce([torch.tensor(float(r)), torch.tensor(2.0 * r)])],
+                "scaled": gv.allreduce(torch.tensor(1.0), prescale_factor=2.0, postscale_factor=3.0).item(),
+                "built": gv.nccl_built() or gv.mpi_threads_supported()}
+    before = together()
+    model = torch.nn.Embedding(4, 2, sparse=True)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    optimizer = gv.DistributedOptimizer(optimizer, model.named_parameters(), sparse_as_dense=True, num_groups=2)
+    optimizer.set_backward_passes_per_step(1)
+    begun = model.weight[:, 0].tolist()
+    optimizer.zero_grad()
+    model(torch.tensor([gv.rank()])).sum().backward()
+    optimizer.step()
+    return [before, together(), [round(a - b, 5) for a, b in zip(begun, model.weight[:, 0].tolist())]]
+
+
+def again():
+    """Shuts down, and begins again."""
+    model = torch.nn.Linear(3, 1, bias=False)
+    gv.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.01), model)
+    gv.shutdown()
+    gv.init()
 
 
 def by_hand():

@@ -46,6 +46,34 @@ TEST(TableWords, ANumberHasOnePlainText) {
   EXPECT_EQ(name_of(0.25), "0.25");
 }
 
+/// Columns of hundreds once trained to chance without a word, with exit code 0.
+TEST_F(DirtyTable, AColumnThatIsTooLargeForSgdIsToldOnce) {
+  TableSpec spec = plain("w,p,d,id,y\n300,900,2024-03-01,1e6,u\n302,1100,2024-03-03,2e6,v\n");
+  spec.ignore = {"id", "d"};
+  spec.standardize = true;
+  EXPECT_TRUE(table_warnings(spec).empty());
+  spec.standardize = false;
+  EXPECT_EQ(table_warnings(spec),
+            (std::vector<std::string>{
+                "column `p` has mean 1000 and deviation 100, and `standardize: false` leaves it "
+                "so: SGD learns only from columns near -1..1; leave `standardize: false` out"}));
+  spec.part = true;
+  EXPECT_TRUE(table_warnings(spec).at(0).ends_with(
+      "write the statistics once, `grapevine data FILE --write stats.yaml`, then `standardize: { "
+      "file: stats.yaml }`"));
+  spec.ignore = {"id", "p"};
+  spec.dates = {"d"};
+  EXPECT_TRUE(
+      table_warnings(spec).at(0).starts_with("column `d` has mean 1.978e+04 and deviation 1"));
+}
+
+TEST_F(DirtyTable, ColumnsThatSgdLearnsAsTheyAreAreNotTold) {
+  TableSpec spec = plain("flag,words,unit,code,y\n0,3,-0.5,900,u\n1,17,0.9,901,v\n0,0,0.1,900,u\n");
+  spec.standardize = false;
+  spec.one_hot = {"code"};
+  EXPECT_TRUE(table_warnings(spec).empty());
+}
+
 /// Python writes None, which once made a column of numbers one of words.
 TEST_F(DirtyTable, NoneIsMissingAmongNumbersAndAValueAmongWords) {
   TableSpec spec = plain("n,d,c,y\n1,2024-03-01,None,u\nNone,NaT,red,v\n3,2024-03-03,None,v\n");
@@ -125,7 +153,9 @@ TEST_F(DirtyTable, DatesAreNumbersOfDays) {
             "column `sold` has dates, and each of 2 different values in the first rows becomes a "
             "feature; name it under `dates`, or under `ignore`");
   spec.dates = {"sold"};
+  spec.standardize = true;
   EXPECT_TRUE(table_warnings(spec).empty());
+  spec.standardize = false;
   const TrainTest read = read_table(spec, Rng(1));
   EXPECT_EQ(read.train->floats, (std::vector<float>{19783, 19784, 19783.5F}));
   EXPECT_TRUE(read.train->facts->columns.at(0).date);

@@ -78,5 +78,37 @@ TEST(AgentFrames, WithFlippedBitsAreReadOrRefused) {
   EXPECT_GT(refused, 0U);
 }
 
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(LeashSilence, LastsFromTheLastMessage) {
+  LeashSilence silence;
+  auto now = LeashSilence::Clock::now();
+  silence.end(now);
+  for (int turn = 0; turn < 40; ++turn) silence.length(now += milliseconds(100));
+  EXPECT_EQ(silence.length(now), seconds(4));
+  silence.end(now);
+  EXPECT_EQ(silence.length(now + milliseconds(100)), milliseconds(100));
+}
+
+/// Found by trying: a laptop with a lobby slept for 25 s, and its own agent gave the launcher up
+/// that had slept with it.
+TEST(LeashSilence, DoesNotCountASleep) {
+  LeashSilence silence;
+  auto now = LeashSilence::Clock::now();
+  silence.end(now);
+  silence.length(now += milliseconds(100));
+  EXPECT_EQ(silence.length(now += std::chrono::hours(8)), milliseconds(1100));
+}
+
+/// A process whose turns all take long must notice the end of another machine all the same.
+TEST(LeashSilence, GrowsWithSlowTurns) {
+  LeashSilence silence;
+  auto now = LeashSilence::Clock::now();
+  silence.end(now);
+  for (int turn = 0; turn < 20; ++turn) silence.length(now += seconds(3));
+  EXPECT_EQ(silence.length(now), seconds(20));
+}
+
 }  // namespace
 }  // namespace gv

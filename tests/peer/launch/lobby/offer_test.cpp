@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/fleet/json/json.h"
+#include "tests/places.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -57,6 +58,17 @@ TEST(MachineOffer, HasBounds) {
   EXPECT_LE(read.columns[0].size(), 200U + 3);
 }
 
+/// A text that was cut within a letter got another ellipsis each time that it was read.
+TEST(MachineOffer, ThatWasCutIsReadAsItIs) {
+  MachineOffer offer = an_offer();
+  for (std::size_t bytes = 195; bytes < 205; ++bytes) {
+    offer.columns = {std::string(bytes, 'c') + "\xc3\xa4", std::string(bytes, 'c')};
+    const MachineOffer read = parsed(offer_text(offer));
+    EXPECT_EQ(parsed(offer_text(read)).columns, read.columns) << bytes;
+    EXPECT_EQ(read.columns[1] == offer.columns[1], bytes <= 200) << bytes;
+  }
+}
+
 TEST(MachineOffer, OutOfBoundsIsRefused) {
   for (const unsigned cores : {0U, 100'001U}) {
     MachineOffer offer = an_offer();
@@ -66,6 +78,11 @@ TEST(MachineOffer, OutOfBoundsIsRefused) {
   MachineOffer slow = an_offer();
   slow.gflops = -1;
   EXPECT_THROW(parsed(offer_text(slow)), std::exception);
+  for (const std::string& folder : {std::string(1001, 'x'), std::string("a\nb")}) {
+    MachineOffer offer = an_offer();
+    offer.data_folder = folder;
+    EXPECT_THROW(parsed(offer_text(offer)), std::exception) << folder;
+  }
 }
 
 /// Each member of the object is needed, and each truncation of the text is refused.
@@ -112,7 +129,27 @@ TEST(MachineOffer, NamesTheColumnsOfItsData) {
   EXPECT_EQ(columns_of("a,b,kind\r\n1,2,p\n"), (std::vector<std::string>{"a", "b", "kind"}));
   EXPECT_EQ(columns_of("\"a\";\"b,c\";kind\n"), (std::vector<std::string>{"a", "b,c", "kind"}));
   EXPECT_EQ(columns_of("a\tb\n"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(columns_of("\xEF\xBB\xBF\"a\", b\n"), (std::vector<std::string>{"a", "b"}))
+      << "as the table";
+  EXPECT_TRUE(columns_of("a\xFF,b\n").empty()) << "no peer reads this table";
+  EXPECT_TRUE(columns_of("").empty());
+  EXPECT_TRUE(own_offer(source_folder() + "/README.md").columns.empty());
   EXPECT_THROW(own_offer(path + ".absent"), std::runtime_error);
+}
+
+/// A table of 7,000 short names made an offer that the lobby refused for its length.
+TEST(MachineOffer, OfManyColumnsFitsIntoAMessage) {
+  const ScratchFolder scratch;
+  const std::string path = (std::filesystem::path(scratch.path()) / "part.csv").string();
+  for (const std::size_t name_bytes : {1U, 6U, 100U}) {
+    std::ofstream out(path);
+    for (int k = 0; k < 7000; ++k) out << (k > 0 ? "," : "") << std::string(name_bytes, 'c') << k;
+    out.close();
+    const MachineOffer offer = own_offer(path);
+    EXPECT_GT(offer.columns.size(), 100U);
+    EXPECT_EQ(parsed(offer_text(offer)).columns, offer.columns);
+    EXPECT_LT(Json(offer_text(offer)).dump().size(), 60'000U);
+  }
 }
 
 TEST(MachineName, IsOfLettersDigitsAndDashes) {
@@ -128,7 +165,11 @@ TEST(MachineName, IsOfLettersDigitsAndDashes) {
     for (const char c : machine_name(text))
       EXPECT_TRUE(std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-') << text;
   EXPECT_LE(machine_name(std::string(1000, 'a')).size(), 40U);
-  EXPECT_EQ(machine_name(machine_name("12 a!")), machine_name("12 a!"));
+  for (const std::string& text :
+       {std::string("12 a!"), std::string(1000, '1'), std::string(31, '1') + "-2", std::string()}) {
+    EXPECT_LE(machine_name(text).size(), 40U) << "with its prefix: " << text;
+    EXPECT_EQ(machine_name(machine_name(text)), machine_name(text));
+  }
 }
 
 }  // namespace
