@@ -1,3 +1,5 @@
+#include "generated/systemd.h"
+
 #include <algorithm>
 #include <cctype>
 #include <chrono>
@@ -5,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "generated/systemd.h"
 #include "optim/printable.h"
 #include "peer/launch/deploy/deploy.h"
 #include "peer/wire/seal/tls_context.h"

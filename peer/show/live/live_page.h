@@ -12,7 +12,7 @@ namespace gv {
 // The parts of a run's page. Each is HTML without scripts and without style attributes, in which
 // everything that came from outside is escaped.
 
-/// The style of these parts.
+/// The style of the parts below.
 std::string live_style();
 
 /// Name, round, pace, time left, number of peers.
