@@ -1,3 +1,5 @@
+#include "generated/kubernetes.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -7,7 +9,6 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "generated/kubernetes.h"
 #include "optim/printable.h"
 #include "peer/launch/deploy/deploy.h"
 #include "peer/wire/seal/base64.h"

@@ -189,7 +189,8 @@ TEST_F(InitParts, WhatIsMissingIsSaid) {
 TEST_F(InitParts, ATestSetOfOneTableIsAFileToo) {
   runs("one.yaml", {"--data", path("part-0.csv"), "--test", path("part-0.csv"), "--machines", "2",
                     "--goal", "20 rounds"});
-  EXPECT_NE(read("one.yaml").find("  test: \"part-0.csv\"\n"), std::string::npos) << read("one.yaml");
+  EXPECT_NE(read("one.yaml").find("  test: \"part-0.csv\"\n"), std::string::npos)
+      << read("one.yaml");
   EXPECT_EQ(read("one.yaml").find("held_out"), std::string::npos);
 }
 
