@@ -17,6 +17,7 @@
 #include "graph/schedule/schedule_rate.h"
 #include "graph/spectrum/spectrum.h"
 #include "optim/printable.h"
+#include "optim/unknown_figure.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/launch/agent/lan.h"
@@ -222,7 +223,8 @@ std::string Screen::progress_text(Round round, double seconds, std::size_t alive
   text += fmt::format("  {}/{} peers", alive, fleet_.fleet.size());
   if (latest_ && latest_->mean.accuracy)
     text += fmt::format("  accuracy {:.4f}", *latest_->mean.accuracy);
-  return latest_ ? text + fmt::format("  loss {:.4g}", latest_->mean.loss) : text;
+  if (!latest_ || is_unknown(latest_->mean.loss)) return text;
+  return text + fmt::format("  loss {:.4g}", latest_->mean.loss);
 }
 
 MixingFigures mixing_figures(const Assembly& fleet) {

@@ -114,11 +114,13 @@ std::string table_header(const Dataset* test, bool validated, bool agents) {
 }
 
 std::string table_row(const FleetRecord& r, const Dataset* test) {
+  const auto text = [](double x) {
+    return is_unknown(x) ? "-" : fmt::format("{:.4g}", unsigned_nan(x));
+  };
   return fmt::format(
-      "{:>7} {:>10} {:>9} {:>9.4g} {} {:>9} {:>9}", r.round, seconds_text(in_seconds(r.time)),
-      is_unknown(r.train_loss) ? "-" : fmt::format("{:.4g}", unsigned_nan(r.train_loss)),
-      r.frames ? 0 - unsigned_nan(r.loss_local) : unsigned_nan(r.mean.loss), accuracies(r, test),
-      consensus_of(r),
+      "{:>7} {:>10} {:>9} {:>9} {} {:>9} {:>9}", r.round, seconds_text(in_seconds(r.time)),
+      text(r.train_loss), text(r.frames ? 0 - unsigned_nan(r.loss_local) : r.mean.loss),
+      accuracies(r, test), consensus_of(r),
       r.told == 0 ? "-" : bytes_text(static_cast<double>(r.costs.sent_bytes) / r.told));
 }
 

@@ -121,6 +121,9 @@ TEST(Metrics, LinesAreJsonWhateverTheFigures) {
   FleetRecord record;
   record.round = 3;
   record.peers = record.told = 2;
+  record.mean.loss = unknown_figure();
+  EXPECT_EQ(table_row(record, nullptr).find("nan"), std::string::npos) << "nobody evaluates";
+  record.mean.loss = 0.5;
   record.mean.loss = std::numeric_limits<double>::quiet_NaN();
   record.train_loss = std::numeric_limits<double>::infinity();
   const Json evaluate = Json::parse(evaluate_line(record));
