@@ -134,7 +134,7 @@ TEST(MachineOffer, NamesTheColumnsOfItsData) {
   EXPECT_TRUE(columns_of("a\xFF,b\n").empty()) << "no peer reads this table";
   EXPECT_TRUE(columns_of("").empty());
   EXPECT_TRUE(own_offer(source_folder() + "/README.md").columns.empty());
-  EXPECT_THROW(own_offer(path + ".absent"), std::runtime_error);
+  EXPECT_THROW(own_offer(path + ".absent"), std::invalid_argument);
 }
 
 /// A table of 7,000 short names made an offer that the lobby refused for its length.
