@@ -51,13 +51,14 @@ std::vector<std::string> with_sets(std::vector<std::string> words,
   return words;
 }
 
-/// Takes the speeds of `bench speeds --json` into the seats.
-void read_speeds(const std::string& text, std::vector<LobbySeat>& seats) {
+/// Takes the speeds of `bench speeds --json` into the seats. Returns the GFLOP/s of speed 1.
+double read_speeds(const std::string& text, std::vector<LobbySeat>& seats) {
   const JsonValue json = parse_json(text, "bench speeds");
   std::map<std::string, std::vector<double>> speeds;
   for (const JsonValue& row : json_member(json, "rows").items)
     speeds[json_text(row, "host")].push_back(json_number(row, "speed"));
   for (LobbySeat& seat : seats) seat.speeds = speeds[seat.machine];
+  return json_number(json, "gflops_of_speed_1");
 }
 
 /// Forecast of `plan --json`.
@@ -196,7 +197,8 @@ class StartStudy {
   void measure_speeds() {
     const Answer speeds = ask({"bench", "speeds", file_, "--json", "--seconds", "0.5"});
     if (speeds.good)
-      read_speeds(speeds.out, seats_);
+      known_.push_back(
+          fmt::format("simulate.flops={:.4g} GFLOP/s", read_speeds(speeds.out, seats_)));
     else
       problems_ += " The speeds were not measured: " + printable(speeds.words, 200);
   }

@@ -216,13 +216,15 @@ TEST_F(Parts, OfOneMachineAreForOnePeer) {
   EXPECT_EQ(seat_objection(read(of_five), members, seats), "") << "these data need no parts";
 }
 
-/// Runs a program that answers `plan` with these changes, writes down its words, and fails at all
-/// else.
+/// Runs a program that answers `bench speeds`, and `plan` with these changes, writes down its
+/// words, and fails at all else.
 class Study : public Seats {
  protected:
   LobbyStart start(const std::string& changes) const {
     std::ofstream(path("program"))
-        << "#!/bin/sh\necho \"$*\" >>" << path("asked") << "\ntest $1 = plan || exit 1\ncat <<'E'\n"
+        << "#!/bin/sh\necho \"$*\" >>" << path("asked") << "\n"
+        << "test \"$1 $2\" != 'bench speeds' || echo '" << speeds << "'\n"
+        << "test $1 = plan || exit $(test $2 = speeds; echo $?)\ncat <<'E'\n"
         << R"({"gain":{"times":2,"fastest":0,"network_part":0.1,"limit":"slowest","changes":[)"
         << changes << "]}}\nE\n";
     std::filesystem::permissions(path("program"), std::filesystem::perms::owner_all);
@@ -231,12 +233,20 @@ class Study : public Seats {
     return measured_start(path("program"), "fleet.yaml", {"seed=7"}, seats, false,
                           [](const std::string&) {});
   }
+  /// Returns how often `plan` was asked, each time with the measured FLOP/s.
   std::size_t plans() const {
     std::ifstream in(path("asked"));
     std::size_t count = 0;
-    for (std::string line; std::getline(in, line);) count += line.starts_with("plan ") ? 1 : 0;
+    for (std::string line; std::getline(in, line);) {
+      if (!line.starts_with("plan ")) continue;
+      ++count;
+      EXPECT_NE(line.find("--set simulate.flops=12.5 GFLOP/s"), std::string::npos) << line;
+    }
     return count;
   }
+  static constexpr const char* speeds =
+      R"({"rows":[{"host":"localhost","speed":1},{"host":"anna","speed":2}],)"
+      R"("gflops_of_speed_1":12.5})";
 };
 
 TEST_F(Study, ChoosesBatchesBySpeedWithTheMeanOfTheFile) {
