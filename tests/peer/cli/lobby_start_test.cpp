@@ -233,7 +233,7 @@ class Study : public Seats {
     return measured_start(path("program"), "fleet.yaml", {"seed=7"}, seats, false,
                           [](const std::string&) {});
   }
-  /// Returns how often `plan` was asked, each time with the measured FLOP/s.
+  /// Returns how many `plan` commands ran, each with the measured FLOP/s.
   std::size_t plans() const {
     std::ifstream in(path("asked"));
     std::size_t count = 0;
