@@ -24,7 +24,6 @@
 #include "peer/fleet/flat_keys.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/agent/bundle.h"
-#include "peer/launch/agent/facts.h"
 #include "peer/launch/agent/interfaces.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/lobby/discovery.h"
@@ -105,18 +104,6 @@ std::string free_folder(const std::string& wanted) {
     const std::string path = number == 2 ? wanted : fmt::format("{}-{}", wanted, number - 1);
     if (!fs::exists(path)) return path;
   }
-}
-
-/// Returns whether a machine has this address, which a network address translator is without.
-bool has_address(const std::vector<InterfaceAddress>& own, const std::string& address) {
-  return std::ranges::find(own, address, &InterfaceAddress::address) != own.end();
-}
-
-/// Returns whether another member is on the same machine: a second terminal, on which no search
-/// among other machines finds its address.
-bool is_twice(const LobbyMember& member, const std::vector<LobbyMember>& members) {
-  return has_address(member.offer.facts.addresses, member.address) &&
-         std::ranges::count(members, member.address, &LobbyMember::address) > 1;
 }
 
 /// Returns whether the data are sent with the fleet: at most most_pushed_bytes, unless the file
@@ -349,24 +336,6 @@ class LobbyScreen {
     return std::nullopt;
   }
 
-  std::vector<LobbySeat> seats_of(const std::vector<LobbyMember>& members) const {
-    std::vector<LobbySeat> seats;
-    const bool parts = fleet_->data.per_peer();
-    const auto own = interface_addresses();
-    if (!arguments_.not_here) seats.push_back({.machine = "localhost", .cores = own_facts().cores});
-    for (const LobbyMember& member : members) {
-      seats.push_back({.machine = member.offer.name,
-                       .cores = member.offer.cores,
-                       .cuda = !member.offer.devices.empty(),
-                       .data = parts ? member.offer.data_folder : ""});
-      const bool is_here = has_address(own, member.address);
-      if (is_here || is_twice(member, members)) seats.back().address = member.address;
-      if (is_here && !arguments_.not_here) seats.front().address = member.address;
-    }
-    share_peers(seats, static_cast<PeerId>(fleet_->peers.size()));
-    return seats;
-  }
-
   /// Gives each machine's own part of the data the names of its peers, and waits for that.
   void prepare_data(const std::vector<LobbySeat>& seats) {
     if (!fleet_->data.per_peer()) return;
@@ -401,7 +370,7 @@ class LobbyScreen {
     const std::vector<LobbyMember> members = here();
     if (members.empty() && own_.empty())
       throw std::runtime_error("lobby: no machine has joined yet");
-    const std::vector<LobbySeat> seats = seats_of(members);
+    const std::vector<LobbySeat> seats = lobby_seats(*fleet_, members, !arguments_.not_here);
     if (const std::string why = seat_objection(*fleet_, members, seats); !why.empty())
       throw std::invalid_argument("lobby: " + why);
     list(members);

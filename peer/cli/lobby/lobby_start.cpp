@@ -12,6 +12,7 @@
 #include "optim/printable.h"
 #include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
+#include "peer/launch/agent/interfaces.h"
 #include "peer/launch/process.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
@@ -297,6 +298,31 @@ void share_peers(std::vector<LobbySeat>& seats, PeerId peers) {
   std::ranges::stable_sort(order, std::greater{}, &LobbySeat::cores);
   const auto n = static_cast<PeerId>(seats.size());
   for (PeerId k = 0; k < n; ++k) order[k]->peers = peers / n + (k < peers % n ? 1 : 0);
+}
+
+std::vector<LobbySeat> lobby_seats(const Fleet& fleet,
+                                   const std::vector<LobbyMember>& members,
+                                   bool trains_here) {
+  std::vector<LobbySeat> seats;
+  const auto own = interface_addresses();
+  const auto has = [](const std::vector<InterfaceAddress>& all, const std::string& address) {
+    return std::ranges::find(all, address, &InterfaceAddress::address) != all.end();
+  };
+  if (trains_here) seats.push_back({.machine = "localhost", .cores = own_facts().cores});
+  for (const LobbyMember& member : members) {
+    seats.push_back({.machine = member.offer.name,
+                     .cores = member.offer.cores,
+                     .cuda = !member.offer.devices.empty(),
+                     .data = fleet.data.per_peer() ? member.offer.data_folder : ""});
+    const bool is_here = has(own, member.address);
+    // Two joins on one machine reach each other at its address.
+    const bool is_twice = has(member.offer.facts.addresses, member.address) &&
+                          std::ranges::count(members, member.address, &LobbyMember::address) > 1;
+    if (is_here || is_twice) seats.back().address = member.address;
+    if (is_here && trains_here) seats.front().address = member.address;
+  }
+  share_peers(seats, static_cast<PeerId>(fleet.peers.size()));
+  return seats;
 }
 
 std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats,

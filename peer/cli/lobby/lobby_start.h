@@ -25,6 +25,12 @@ struct LobbySeat {
 /// first machine first. With fewer peers than machines, those with the fewest cores get none.
 void share_peers(std::vector<LobbySeat>& seats, PeerId peers);
 
+/// Returns the seats of these machines, this one first if it trains, with their shares of the
+/// peers.
+std::vector<LobbySeat> lobby_seats(const Fleet& fleet,
+                                   const std::vector<LobbyMember>& members,
+                                   bool trains_here);
+
 /// Returns the --set values by which a fleet runs on these machines: `hosts`, and `peers` with the
 /// threads, devices and speeds of each. `places`: position k is for peer places[k], counted in the
 /// order of the seats; if empty, that order is kept.

@@ -202,7 +202,7 @@ std::string figure(const std::vector<MetricsRow>& curve,
 }  // namespace
 
 std::string live_style() {
-  return page_style() + std::string(live_css) + ".away td { color: var(--soft); }\n";
+  return page_style() + std::string(live_css);
 }
 
 std::string live_head(const RunView& view) {
