@@ -25,8 +25,7 @@ struct LobbySeat {
 /// first machine first. With fewer peers than machines, those with the fewest cores get none.
 void share_peers(std::vector<LobbySeat>& seats, PeerId peers);
 
-/// Returns the seats of these machines, this one first if it trains, with their shares of the
-/// peers.
+/// Returns the seats of the machines, the lobby's own first if it trains, with their peers.
 std::vector<LobbySeat> lobby_seats(const Fleet& fleet,
                                    const std::vector<LobbyMember>& members,
                                    bool trains_here);
