@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,13 +20,28 @@ namespace {
 
 using Vectors = std::map<PeerId, Values>;
 
-/// Returns the last models of the fleet's peers, each on its own device.
-Vectors ends_of(const Fleet& fleet) {
+/// Moves each value of x by at most a millionth, which is some ten roundings; all peers alike.
+void jolt(Replica& replica, std::uint64_t seed) {
+  Rng rng = Rng(seed).derive("jolt");
+  const Range all{0, replica.size()};
+  Buffer x(replica.size() * sizeof(float));
+  replica.snapshot(Vector::x, all, x);
+  for (float& value : x.floats()) value += static_cast<float>(1e-6 * (2 * rng.uniform() - 1));
+  replica.load(Vector::x, all, x);
+}
+
+/// Returns the last models of the fleet's peers, each on its own device; with a seed, from starts
+/// that are jolted.
+Vectors ends_of(const Fleet& fleet, std::optional<std::uint64_t> seed = {}) {
   const Assembly assembly(fleet);
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
   SimulationOptions options;
   options.threads = 1;
-  options.replica = [&](PeerId i) { return assembly.replica(i); };
+  options.replica = [&](PeerId i) {
+    auto replica = assembly.replica(i);
+    if (seed) jolt(*replica, *seed);
+    return replica;
+  };
   EXPECT_TRUE(simulate(assembly, observer, options).whole());
   Vectors ends;
   for (const auto& [peer, report] : observer.finals())
@@ -55,33 +73,43 @@ Fleet on(const std::string& device, Fleet fleet) {
   return fleet;
 }
 
+/// Returns for each peer how far b is from a, as a fraction of a's distance from the start.
+std::map<PeerId, double> apart(const Vectors& start, const Vectors& a, const Vectors& b) {
+  EXPECT_EQ(a.size(), b.size());
+  std::map<PeerId, double> fractions;
+  for (const auto& [peer, end] : a)
+    fractions[peer] = distance(b.at(peer), end) / distance(end, start.at(peer));
+  return fractions;
+}
+
+/// Returns whether a fleet ends alike from starts that differ a little. It does not where a method
+/// or a codec keeps the largest values, and two are so nearly equal that a rounding decides.
+bool is_smooth(const Fleet& fleet) {
+  const Vectors start = starts_of(fleet);
+  const Vectors ends = ends_of(on("cpu", fleet));
+  return std::ranges::all_of(std::array{1U, 2U, 3U, 4U}, [&](std::uint64_t seed) {
+    const auto fractions = apart(start, ends, ends_of(on("cpu", fleet), seed));
+    return std::ranges::all_of(fractions, [](const auto& f) { return f.second <= 1e-3; });
+  });
+}
+
 /// Expects each peer to end as on the CPU, within a thousandth of its distance from the start.
 void expect_it_trains_alike(const Fleet& fleet) {
-  const Vectors start = starts_of(fleet);
   const Vectors on_cpu = ends_of(on("cpu", fleet));
-  const Vectors on_gpu = ends_of(on("cuda", fleet));
-  ASSERT_EQ(on_gpu.size(), on_cpu.size());
   ASSERT_GE(on_cpu.size(), fleet.peers.size());
-  for (const auto& [peer, end] : on_cpu) {
-    const double way = distance(end, start.at(peer));
-    const double off = distance(on_gpu.at(peer), end);
-    EXPECT_LE(off, 1e-3 * way) << "peer " << peer;
-  }
+  for (const auto& [peer, off] : apart(starts_of(fleet), on_cpu, ends_of(on("cuda", fleet))))
+    EXPECT_LE(off, 1e-3) << "peer " << peer;
   const Assembly assembly(on("cuda", fleet));
   EXPECT_NE(assembly.replica(0)->buffer_memory(), nullptr) << "a device's has pinned memory";
 }
 
-/// Returns the codecs of a row whose effect does not hang on the last bit of a value: without those
-/// that draw random roundings from the values, and with a top-k that keeps all, because of two
-/// nearly equal values the last bit decides which is kept. Level1Test checks all of them, and the
-/// choice of top-k, bit by bit.
+/// Returns the codecs of a row that do not draw random roundings from the values, because another
+/// last bit would change these completely (Level1Test checks them bit by bit).
 std::vector<Codec> steady_codecs_of(const AlgorithmRow& row) {
   std::vector<Codec> codecs = codecs_of(row);
   std::erase_if(codecs, [](const Codec& codec) {
     return codec.kind == Codec::Kind::int8 || codec.kind == Codec::Kind::random_k;
   });
-  for (Codec& codec : codecs)
-    if (codec.kind == Codec::Kind::top_k) codec.fraction = 1;
   return codecs;
 }
 
@@ -121,15 +149,20 @@ class DeviceRow : public testing::TestWithParam<const AlgorithmRow*> {
 };
 
 TEST_P(DeviceRow, TrainsAsOnTheCpu) {
-  for (const std::uint64_t seed : {1U, 2U}) {
+  int fleets = 0;
+  for (std::uint64_t seed = 1; fleets < 2; ++seed) {
+    ASSERT_LE(seed, 20U) << "too few fleets of this row are smooth";
     const Fleet fleet = learning(*GetParam(), seed);
     SCOPED_TRACE(testing::Message() << fleet.peers.size() << " peers, "
                                     << (fleet.codec ? to_string(*fleet.codec) : "no codec"));
     if (const std::string why = refusal(on("cuda", fleet)); !why.empty()) {
       EXPECT_TRUE(GetParam()->hands_samples || GetParam()->kind == "hogwild") << why;
+    } else if (is_smooth(fleet)) {
+      expect_it_trains_alike(fleet);
+    } else {
       continue;
     }
-    expect_it_trains_alike(fleet);
+    ++fleets;
   }
 }
 
