@@ -370,9 +370,10 @@ class LobbyScreen {
     const std::vector<LobbyMember> members = here();
     if (members.empty() && own_.empty())
       throw std::runtime_error("lobby: no machine has joined yet");
-    const std::vector<LobbySeat> seats = lobby_seats(*fleet_, members, !arguments_.not_here);
-    if (const std::string why = seat_objection(*fleet_, members, seats); !why.empty())
-      throw std::invalid_argument("lobby: " + why);
+    const FlatKeys keys = fleet_keys(options.file, options.sets);
+    const std::vector<LobbySeat> seats = lobby_seats(*fleet_, keys, members, !arguments_.not_here);
+    for (const std::string& why : {seat_objection(*fleet_, members, seats), groups_objection(keys)})
+      if (!why.empty()) throw std::invalid_argument("lobby: " + why);
     list(members);
     for (const LobbySeat& seat : seats)
       if (seat.peers == 0)
@@ -456,8 +457,9 @@ int lobby(const LobbyArguments& given) {
   std::optional<Fleet> fleet;
   if (!arguments.file.file.empty()) {
     fleet = read_file(arguments.file);
-    if (const std::string why = seat_objection(*fleet, {}); !why.empty())
-      throw std::invalid_argument("lobby: " + why);
+    const FlatKeys keys = fleet_keys(arguments.file.file, arguments.file.sets);
+    for (const std::string& why : {seat_objection(*fleet, {}), groups_objection(keys)})
+      if (!why.empty()) throw std::invalid_argument("lobby: " + why);
   }
   return LobbyScreen(arguments, std::move(fleet)).run();
 }

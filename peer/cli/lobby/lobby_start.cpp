@@ -301,10 +301,13 @@ void share_peers(std::vector<LobbySeat>& seats, PeerId peers) {
 }
 
 std::vector<LobbySeat> lobby_seats(const Fleet& fleet,
+                                   const FlatKeys& keys,
                                    const std::vector<LobbyMember>& members,
                                    bool trains_here) {
   std::vector<LobbySeat> seats;
   const auto own = interface_addresses();
+  const bool any_device =
+      std::ranges::find(keys, "train.device", &FlatKeys::value_type::first) == keys.end();
   const auto has = [](const std::vector<InterfaceAddress>& all, const std::string& address) {
     return std::ranges::find(all, address, &InterfaceAddress::address) != all.end();
   };
@@ -312,7 +315,7 @@ std::vector<LobbySeat> lobby_seats(const Fleet& fleet,
   for (const LobbyMember& member : members) {
     seats.push_back({.machine = member.offer.name,
                      .cores = member.offer.cores,
-                     .cuda = !member.offer.devices.empty(),
+                     .cuda = any_device && !member.offer.devices.empty(),
                      .data = fleet.data.per_peer() ? member.offer.data_folder : ""});
     const bool is_here = has(own, member.address);
     // Two joins on one machine reach each other at its address.
@@ -356,6 +359,25 @@ std::string seat_objection(const Fleet& fleet,
       return fmt::format("{} does not allow programs of the fleet file (join --no-program)",
                          member.offer.name);
   return fleet.data.per_peer() ? parts_objection(fleet, members, seats) : "";
+}
+
+std::string groups_objection(const FlatKeys& keys) {
+  constexpr std::string_view lost[] = {"per_host", "host",      "device", "threads",
+                                       "batch",    "precision", "speed"};
+  for (const auto& [path, value] : keys) {
+    if (path != "peers" && !path.starts_with("peers.")) continue;
+    const std::string text = fmt::format(" {}: {}", path.substr(path.find('.') + 1), value);
+    for (const std::string_view key : lost)
+      if (text.find(fmt::format(" {}: ", key)) != std::string::npos)
+        return fmt::format(
+            "the file's `peers` have `{}`, and a lobby makes `peers` from its machines\nhelp:  "
+            "write "
+            "a number, as in `peers: 4`, with device, precision and batch under `train`; "
+            "`grapevine "
+            "run` keeps groups",
+            key);
+  }
+  return "";
 }
 
 LobbyStart measured_start(const std::string& program,

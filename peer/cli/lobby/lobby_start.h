@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "peer/fleet/flat_keys.h"
 #include "peer/fleet/fleet.h"
 #include "peer/launch/lobby/lobby.h"
 
@@ -26,7 +27,9 @@ struct LobbySeat {
 void share_peers(std::vector<LobbySeat>& seats, PeerId peers);
 
 /// Returns the seats of the machines, the lobby's own first if it trains, with their peers.
+/// `keys`: of the file; with `train.device`, no seat offers its GPU.
 std::vector<LobbySeat> lobby_seats(const Fleet& fleet,
+                                   const FlatKeys& keys,
                                    const std::vector<LobbyMember>& members,
                                    bool trains_here);
 
@@ -42,6 +45,10 @@ std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats,
 std::string seat_objection(const Fleet& fleet,
                            const std::vector<LobbyMember>& members,
                            const std::vector<LobbySeat>& seats = {});
+
+/// Returns why the keys of a file cannot be kept in a lobby, or "": groups of `peers` with keys
+/// that the lobby's machines replace.
+std::string groups_objection(const FlatKeys& keys);
 
 /// Choices of a lobby before a start.
 struct LobbyStart {

@@ -125,6 +125,28 @@ TEST_F(Seats, AreRefusedForHostsOfTheFile) {
   EXPECT_NE(seat_objection(own, {}).find("the file has `hosts` of its own"), std::string::npos);
 }
 
+TEST_F(Seats, KeepWhatTheFileSaysOfItsPeersOrRefuseIt) {
+  EXPECT_EQ(groups_objection({{"peers", "4"}, {"train.batch", "16"}}), "");
+  EXPECT_EQ(groups_objection({{"peers", "[{ count: 2 }, { count: 2 }]"}}), "");
+  const auto refuses = [](const std::string& path, const std::string& value, const char* key) {
+    EXPECT_NE(groups_objection({{path, value}}).find(fmt::format("`peers` have `{}`", key)),
+              std::string::npos)
+        << value;
+  };
+  refuses("peers", "[{ count: 2, batch: 16 }, { count: 2 }]", "batch");
+  refuses("peers", "[{ count: 2 }, { device: cuda:1, count: 2 }]", "device");
+  refuses("peers", "[{ speed: 2 }]", "speed");
+  refuses("peers.per_host", "2", "per_host");
+}
+
+TEST_F(Seats, OfferNoGpuIfTheFileChoosesTheDevice) {
+  LobbyMember with_gpu = member("anna");
+  with_gpu.offer.devices.emplace_back();
+  const Fleet fleet = read(of_five);
+  EXPECT_TRUE(lobby_seats(fleet, {}, {with_gpu}, false).at(0).cuda);
+  EXPECT_FALSE(lobby_seats(fleet, {{"train.device", "cpu"}}, {with_gpu}, false).at(0).cuda);
+}
+
 TEST_F(Seats, AreRefusedWhereNoProgramMayRun) {
   std::vector<LobbyMember> members{member("anna"), member("ben")};
   members[1].offer.program = false;
