@@ -82,8 +82,8 @@ std::map<PeerId, double> apart(const Vectors& start, const Vectors& a, const Vec
   return fractions;
 }
 
-/// Returns whether a fleet ends alike from starts that differ a little. It does not where a method
-/// or a codec keeps the largest values, and two are so nearly equal that a rounding decides.
+/// Returns whether a fleet ends alike from starts that differ a little. Otherwise a method or a
+/// codec keeps the largest values, and two are so nearly equal that a rounding decides.
 bool is_smooth(const Fleet& fleet) {
   const Vectors start = starts_of(fleet);
   const Vectors ends = ends_of(on("cpu", fleet));
