@@ -135,9 +135,10 @@ class HabitsTest(unittest.TestCase):
         self.assertRegex(output, r"peer \d lost at round \d+ \(.*Disagreement: 0.weight \[1, 3\] is trained now")
 
     def test_who_makes_one_step_less_is_named_and_no_step_lacks_its_gradient(self):
-        for more, stop in ((1, ""), (5, ""), (1, "\nstop: { time: 60 s }"), (5, "\nstop: { time: 60 s }")):
-            with self.subTest(more=more, stop=stop):
-                _, output = self.run_habit("uneven", str(more), algorithm="all-reduce", code=3,
+        timed = "\nstop: { time: 60 s }"
+        for more, stop, elements in ((1, "", 3), (5, "", 3), (1, timed, 3), (5, timed, 3), (1, "", 1)):
+            with self.subTest(more=more, stop=stop, elements=elements):
+                _, output = self.run_habit("uneven", str(more), str(elements), algorithm="all-reduce", code=3,
                                            more="topology: ring" + stop)
                 ends = {rank: (value, lost) for rank, value, lost in map(json.loads, re.findall("BEHIND (.*)", output))}
                 self.assertEqual(sorted(ends), [0, 1, 2])
