@@ -147,6 +147,14 @@ class HabitsTest(unittest.TestCase):
                 self.assertRegex(ends[1][1], "peer [02] has left, and all-reduce cannot continue without it")
                 self.assertRegex(output, r"peer 1 lost at round \d+ \(pid \d+, exit 1")
 
+    def test_a_script_that_ends_within_a_round_of_several_steps_is_named(self):
+        rounds = "topology: ring\ntrain: { local_steps: 5 }"
+        _, output = self.run_habit("uneven", "-1", algorithm="local-sgd", more=rounds)
+        self.assertEqual(re.findall(r"peer (\d)\] ends after (\d) of the 5 steps", output), [("1", "4")], output)
+        ends = [json.loads(line)[:2] for line in re.findall("BEHIND (.*)", output)]
+        for rank, value in ends:        # rank 1 counts in the mean with its 9 steps
+            self.assertAlmostEqual(value, -0.09 if rank == 1 else -0.29 / 3, places=5)
+
     def test_ctrl_c_reaches_finally_and_ends_all_in_order(self):
         _, output = self.run_habit("interrupted", code=130)
         self.assertEqual(output.count("REACHED finally"), PEERS, output)
