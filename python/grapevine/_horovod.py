@@ -77,8 +77,8 @@ SETS = "all peers of a fleet make a call together\nhelp: gv.push and gv.pull, fo
 HOSTS = "a peer knows of its own host alone\nhelp: gv.local_rank() and gv.local_size()"
 LINES = "the run keeps its own times\nhelp: `grapevine report` of the run's folder"
 ABSENT = {
-    "SyncBatchNorm": "each peer has the statistics of its own batches\nhelp: torch.nn.BatchNorm; the fleet's model "
-                     "gets statistics of its own (calibrate=)",
+    "SyncBatchNorm": "each peer has the statistics of its own batches\nhelp: torch.nn.BatchNorm without "
+                     "convert_sync_batchnorm; the fleet's model gets statistics of its own (calibrate=)",
     "join": "a peer that ends early leaves, and the method decides what the others do\nhelp: gv.Sampler gives all the "
             "same number of batches, and the loop of gv.running ends for all",
     "elastic": "a peer that dies is left out, and may come back\nhelp: remove it; DistributedOptimizer(..., "

@@ -126,6 +126,7 @@ class Process:
         try:
             if not self.interrupted:
                 self._warn_without_step()
+                self._warn_within_round()
                 self.progress.behind()
             self.keeps.leave(limit)
             while not self.session.finish() and time.monotonic() < limit:
@@ -141,6 +142,14 @@ class Process:
             self.session.say(text="ends without a step of the optimizer that DistributedOptimizer was given: nothing "
                                   "is averaged\nhelp: a script that changes its parameters by hand calls "
                                   "torch.optim.SGD(...).step() instead")
+
+    def _warn_within_round(self) -> None:
+        """Logs that the script ends within a round of several steps, which the others may have finished."""
+        local = self.info.get("local_steps") or 1
+        done = (self.progress.steps() or 0) % local
+        if done and self.info["task"] == "peer" and not self.progress.over():
+            self.session.say(text=f"ends after {done} of the {local} steps of its last round\n"
+                                  "help: the same number of steps for all scripts, a multiple of train.local_steps")
 
 
 _current: Optional[Process] = None

@@ -1,6 +1,7 @@
 """The turns of a peer, as two calls around the optimizer's step."""
 
 import ctypes
+import itertools
 import math
 import struct
 import time
@@ -39,27 +40,34 @@ class Farewell:
     """
 
     def __init__(self, sizes: Sequence[int]) -> None:
-        """sizes: of the tensors, in elements. Nothing is said with tensors of one element each."""
-        self._sizes = list(sizes)
-        self._first = next((i for i, size in enumerate(self._sizes) if size > 1), None)
+        """sizes: of the tensors, in elements. Signs alternate over all tensors, because each may have one element."""
+        self._parts = list(zip(sizes, itertools.accumulate(sizes, initial=0)))
+        self._first = next((i for i, size in enumerate(sizes) if size > 0), None)
+        self._alone = sum(sizes) == 1
+        self._heard = False
         self._kept: List[ctypes.Array] = []
 
     def addresses(self) -> List[int]:
         """Returns where such gradients lie."""
-        self._kept = [ctypes.create_string_buffer(pattern(size), max(4 * size, 1)) for size in self._sizes]
+        self._kept = [ctypes.create_string_buffer(pattern(*part), max(4 * part[0], 1)) for part in self._parts]
         return [ctypes.addressof(kept) for kept in self._kept]
 
     def heard(self, addresses: Sequence[int]) -> bool:
-        """Says whether the means at these addresses are such gradients."""
-        if self._first is None or not math.isinf(ctypes.c_float.from_address(addresses[self._first]).value):
-            return False
-        return all(size == 0 or ctypes.string_at(address, 4 * size) == pattern(size)
-                   for address, size in zip(addresses, self._sizes))
+        """Says whether the means at these addresses are such gradients.
+
+        An infinity of the only element may also be a peer's own gradient: two in a row are no farewell, because the
+        round after a farewell lacks that peer and ends.
+        """
+        found = self._first is not None and math.isinf(ctypes.c_float.from_address(addresses[self._first]).value)
+        found = found and all(part[0] == 0 or ctypes.string_at(address, 4 * part[0]) == pattern(*part)
+                              for address, part in zip(addresses, self._parts))
+        self._heard = found and not (self._alone and self._heard)
+        return self._heard
 
 
-def pattern(size: int) -> bytes:
-    """Returns so many float32 of a farewell."""
-    return (struct.pack("=2f", math.inf, -math.inf) * (size // 2 + 1))[:4 * size]
+def pattern(size: int, place: int) -> bytes:
+    """Returns so many float32 of a farewell, from this element on."""
+    return (struct.pack("=2f", math.inf, -math.inf) * (size // 2 + 1))[4 * (place % 2):][:4 * size]
 
 
 class Turns:

@@ -9,6 +9,7 @@ The script keeps its model, its data, its optimizer and its loop. The fleet file
 graph, the method and the hosts. The method decides when parameters or gradients are averaged; both are float32.
 """
 
+import functools
 import inspect
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence
 
@@ -40,6 +41,10 @@ __all__ = ["Average", "Compression", "Disagreement", "DistributedOptimizer", "Er
            "log", "neighbor_average", "neighbors", "pull", "push", "rank", "recalibrate", "reducescatter", "rejoined",
            "round", "running", "shard", "shutdown", "simulate", "size", "stop", "wait", "weights", *_horovod.__all__]
 
+DDP = ("DistributedDataParallel averages gradients by torch.distributed, and a peer averages by the fleet's method\n"
+       "help: remove it and init_process_group, and give the model itself to gv.DistributedOptimizer; "
+       "`algorithm: all-reduce` averages all gradients")
+
 
 def __getattr__(name: str) -> Any:
     """Returns what stands for a name of Horovod that has no place here."""
@@ -59,6 +64,7 @@ def init(fleet: Any = None, id: Optional[int] = None, *, seed: bool = True, **op
     process.seeds = seed
     if seed:
         seed_all(process.info["seed"])
+    refuse_ddp()
 
 
 def shutdown() -> None:
@@ -186,6 +192,7 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
     if model is None:
         whole = owner(named_parameters)
         answers = evaluate if evaluate is None or whole is None else lambda of: evaluate()
+    refuse_modules(whole)
     trained = TrainedSet(model, named_parameters, optimizers)
     process.layer = Attached(process, optimizers, trained, whole, answers, calibrate, state, sparse_as_dense)
     return optimizer
@@ -205,6 +212,31 @@ def refuse_horovod(compression: str, op: str) -> None:
         raise Error("what travels is compressed by the fleet file\nhelp: algorithm: { codec: fp16 }")
     if op != Average:
         raise Error(f"op={op!r}: peers average\nhelp: op=Average; a sum of gradients is size() times their mean")
+
+
+def refuse_modules(model: Optional[torch.nn.Module]) -> None:
+    """Raises Error for a module that works with other processes by torch.distributed, and names it."""
+    for name, module in model.named_modules() if model is not None else ():
+        if isinstance(module, torch.nn.SyncBatchNorm):
+            raise Error(f"{name or 'the model'} is a SyncBatchNorm, and {_horovod.ABSENT['SyncBatchNorm']}")
+        if isinstance(module, torch.nn.parallel.DistributedDataParallel):
+            raise Error(DDP)
+
+
+def refuse_ddp() -> None:
+    """Makes DistributedDataParallel raise Error while this process is a peer."""
+    kind = torch.nn.parallel.DistributedDataParallel
+    inner = kind.__init__
+    if hasattr(inner, "_grapevine"):
+        return
+
+    @functools.wraps(inner)
+    def refusing(self: Any, *words: Any, **more: Any) -> None:
+        if is_initialized():
+            raise Error(DDP)
+        inner(self, *words, **more)
+    setattr(refusing, "_grapevine", True)
+    kind.__init__ = refusing       # type: ignore[method-assign]
 
 
 def epochs(n: Optional[int] = None) -> Iterator[int]:

@@ -132,9 +132,19 @@ class TurnsTest(unittest.TestCase):
                          [Told(loss=1.0), Told(), Told(loss=1.0)])
         self.assertTrue(turns.over)
         for values in ([math.inf] * 3, [math.inf, -math.inf, 1.0], [math.nan] * 3, [0.0] * 3):
-            mean, end = (ctypes.c_float * 3)(*values), (ctypes.c_float * 1)(math.inf)
+            mean, end = (ctypes.c_float * 3)(*values), (ctypes.c_float * 1)(-math.inf)
             _, turns = self.reduced([lib.GRADIENT, lib.STEP, lib.GRADIENT])
             self.assertTrue(turns.before(Told(), [ctypes.addressof(mean), 0, ctypes.addressof(end)]), values)
+
+    def test_tensors_of_one_element_each_say_farewell_by_their_order(self):
+        farewell = Farewell([1, 0, 1])
+        self.assertTrue(farewell.heard(farewell.addresses()))
+        broken = [(ctypes.c_float * 1)(math.inf) for _ in range(3)]
+        self.assertFalse(farewell.heard([ctypes.addressof(value) for value in broken]))
+
+    def test_an_infinite_gradient_of_the_only_element_ends_no_script(self):
+        farewell = Farewell([1])
+        self.assertEqual([farewell.heard(farewell.addresses()) for _ in range(4)], [True, False, True, False])
 
 
 class EvaluationsTest(unittest.TestCase):

@@ -135,9 +135,10 @@ class HabitsTest(unittest.TestCase):
         self.assertRegex(output, r"peer \d lost at round \d+ \(.*Disagreement: 0.weight \[1, 3\] is trained now")
 
     def test_who_makes_one_step_less_is_named_and_no_step_lacks_its_gradient(self):
-        for more, stop in ((1, ""), (5, ""), (1, "\nstop: { time: 60 s }"), (5, "\nstop: { time: 60 s }")):
-            with self.subTest(more=more, stop=stop):
-                _, output = self.run_habit("uneven", str(more), algorithm="all-reduce", code=3,
+        timed = "\nstop: { time: 60 s }"
+        for more, stop, elements in ((1, "", 3), (5, "", 3), (1, timed, 3), (5, timed, 3), (1, "", 1)):
+            with self.subTest(more=more, stop=stop, elements=elements):
+                _, output = self.run_habit("uneven", str(more), str(elements), algorithm="all-reduce", code=3,
                                            more="topology: ring" + stop)
                 ends = {rank: (value, lost) for rank, value, lost in map(json.loads, re.findall("BEHIND (.*)", output))}
                 self.assertEqual(sorted(ends), [0, 1, 2])
@@ -145,6 +146,14 @@ class HabitsTest(unittest.TestCase):
                     self.assertAlmostEqual(value, -0.1, places=5)
                 self.assertRegex(ends[1][1], "peer [02] has left, and all-reduce cannot continue without it")
                 self.assertRegex(output, r"peer 1 lost at round \d+ \(pid \d+, exit 1")
+
+    def test_a_script_that_ends_within_a_round_of_several_steps_is_named(self):
+        rounds = "topology: ring\ntrain: { local_steps: 5 }"
+        _, output = self.run_habit("uneven", "-1", algorithm="local-sgd", more=rounds)
+        self.assertEqual(re.findall(r"peer (\d)\] ends after (\d) of the 5 steps", output), [("1", "4")], output)
+        ends = [json.loads(line)[:2] for line in re.findall("BEHIND (.*)", output)]
+        for rank, value in ends:        # rank 1 counts in the mean with its 9 steps
+            self.assertAlmostEqual(value, -0.09 if rank == 1 else -0.29 / 3, places=5)
 
     def test_ctrl_c_reaches_finally_and_ends_all_in_order(self):
         _, output = self.run_habit("interrupted", code=130)

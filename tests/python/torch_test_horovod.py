@@ -55,6 +55,25 @@ class HorovodTest(unittest.TestCase):
             with self.assertRaisesRegex(hvd.Error, "(?s)help: "):
                 hvd.DistributedOptimizer(optimizer, **words)
 
+    def test_modules_that_work_by_torch_distributed_are_refused_and_named(self):
+        model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.SyncBatchNorm(2))
+        with self.assertRaisesRegex(hvd.Error, "(?s)^1 is a SyncBatchNorm, .*help: .*without convert_sync_batchnorm"):
+            hvd.refuse_modules(model)
+        hvd.refuse_modules(None)
+        hvd.refuse_modules(torch.nn.Sequential(torch.nn.BatchNorm1d(2)))
+
+    def test_ddp_is_refused_in_a_peer_and_unchanged_elsewhere(self):
+        ddp = torch.nn.parallel.DistributedDataParallel
+        hvd.refuse_ddp()
+        with self.assertRaisesRegex(Exception, "process group"):
+            ddp(torch.nn.Linear(3, 2))
+        hvd.init()
+        try:
+            with self.assertRaisesRegex(hvd.Error, "(?s)^DistributedDataParallel .*help: remove it"):
+                ddp(torch.nn.Linear(3, 2))
+        finally:
+            hvd.shutdown()
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -194,8 +194,8 @@ def leaves():
 
 
 def uneven():
-    """Rank 1 makes so many steps more than the others (argv[2]), and each has code behind its loop."""
-    model = torch.nn.Linear(3, 1, bias=False)
+    """Rank 1 makes argv[2] more steps than the others, and each has code after its loop. argv[3]: elements."""
+    model = torch.nn.Linear(int(sys.argv[3]) if len(sys.argv) > 3 else 3, 1, bias=False)
     torch.nn.init.zeros_(model.weight)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     gv.DistributedOptimizer(optimizer, model)
