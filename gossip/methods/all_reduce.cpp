@@ -79,60 +79,52 @@ std::string doubling_objection(const Setup& setup, const MixingMatrix* w) {
   return objection(setup, w);
 }
 
+/// Adds what all orders have in common.
+constexpr AlgorithmRow in_all(AlgorithmRow row) {
+  row.codecs = Codecs::dense;
+  row.clips_sums = true;
+  row.program = changed_gradients;
+  row.promise = Promise::agreement;
+  return row;
+}
+
 }  // namespace
 
-extern const AlgorithmRow ring_all_reduce_row{
-    .kind = "all-reduce",
-    .order = "ring",
-    .run = by_ring,
-    .codecs = Codecs::dense,
-    .links = ring_links,
-    .channels = ring_channels,
-    .objection = objection,
-    .clips_sums = true,
-    .program = changed_gradients,
-    .promise = Promise::agreement,
-    .by_coordinate = true,
-    .summary = "synchronous SGD, gradients averaged along a ring; Patarasuk & Yuan 2009"};
-extern const AlgorithmRow driver_all_reduce_row{
-    .kind = "all-reduce",
-    .order = "driver",
-    .run = by_driver,
-    .codecs = Codecs::dense,
-    .links = driver_links,
-    .channels = piece_channels,
-    .objection = objection,
-    .clips_sums = true,
-    .program = changed_gradients,
-    .promise = Promise::agreement,
-    .by_coordinate = true,
-    .summary = "synchronous SGD, gradients averaged by peer 0; Li et al. 2014"};
-extern const AlgorithmRow doubling_all_reduce_row{
-    .kind = "all-reduce",
-    .order = "doubling",
-    .run = by_doubling,
-    .codecs = Codecs::dense,
-    .links = doubling_links,
-    .channels = piece_channels,
-    .objection = doubling_objection,
-    .clips_sums = true,
-    .program = changed_gradients,
-    .promise = Promise::agreement,
-    .by_coordinate = true,
-    .summary = "synchronous SGD, gradients averaged by recursive doubling; Thakur et al. 2005"};
-extern const AlgorithmRow hierarchical_all_reduce_row{
-    .kind = "all-reduce",
-    .order = "hierarchical",
-    .run = by_host,
-    .codecs = Codecs::dense,
-    .links = host_links,
-    .channels = host_channels,
-    .objection = objection,
-    .clips_sums = true,
-    .program = changed_gradients,
-    .promise = Promise::agreement,
-    .summary =
-        "synchronous SGD, gradients summed on each machine, then along a ring of machines; "
-        "arXiv:1807.11205"};
+extern const AlgorithmRow ring_all_reduce_row =
+    in_all({.kind = "all-reduce",
+            .order = "ring",
+            .run = by_ring,
+            .links = ring_links,
+            .channels = ring_channels,
+            .objection = objection,
+            .by_coordinate = true,
+            .summary = "synchronous SGD, gradients averaged along a ring; Patarasuk & Yuan 2009"});
+extern const AlgorithmRow driver_all_reduce_row =
+    in_all({.kind = "all-reduce",
+            .order = "driver",
+            .run = by_driver,
+            .links = driver_links,
+            .channels = piece_channels,
+            .objection = objection,
+            .by_coordinate = true,
+            .summary = "synchronous SGD, gradients averaged by peer 0; Li et al. 2014"});
+extern const AlgorithmRow doubling_all_reduce_row = in_all(
+    {.kind = "all-reduce",
+     .order = "doubling",
+     .run = by_doubling,
+     .links = doubling_links,
+     .channels = piece_channels,
+     .objection = doubling_objection,
+     .by_coordinate = true,
+     .summary = "synchronous SGD, gradients averaged by recursive doubling; Thakur et al. 2005"});
+extern const AlgorithmRow hierarchical_all_reduce_row = in_all(
+    {.kind = "all-reduce",
+     .order = "hierarchical",
+     .run = by_host,
+     .links = host_links,
+     .channels = host_channels,
+     .objection = objection,
+     .summary = "synchronous SGD, gradients summed on each machine, then along a ring of machines; "
+                "arXiv:1807.11205"});
 
 }  // namespace gv

@@ -37,42 +37,34 @@ Task<> d_psgd_cta(Peer& me) {
   }
 }
 
+/// The row of an order of the two.
+constexpr AlgorithmRow row(std::string_view order,
+                           Task<> (*run)(Peer&),
+                           const ProgramUse& program,
+                           std::string_view summary) {
+  return {.kind = "d-psgd",
+          .order = order,
+          .run = run,
+          .mixes = true,
+          .takes_shares = true,
+          .traffic = encoded,
+          .codecs = Codecs::dense,
+          .program = program,
+          .promise = Promise::mean,
+          .by_coordinate = true,
+          .summary = summary};
+}
+
 }  // namespace
 
-extern const AlgorithmRow d_psgd_lian_row{
-    .kind = "d-psgd",
-    .order = "lian",
-    .run = d_psgd_lian,
-    .mixes = true,
-    .takes_shares = true,
-    .traffic = encoded,
-    .codecs = Codecs::dense,
-    .program = split_steps,
-    .promise = Promise::mean,
-    .by_coordinate = true,
-    .summary = "x <- W x - gamma g(x), exchange hidden by the gradient; arXiv:1705.09056"};
-extern const AlgorithmRow d_psgd_atc_row{.kind = "d-psgd",
-                                         .order = "atc",
-                                         .run = d_psgd_atc,
-                                         .mixes = true,
-                                         .takes_shares = true,
-                                         .traffic = encoded,
-                                         .codecs = Codecs::dense,
-                                         .program = whole_steps,
-                                         .promise = Promise::mean,
-                                         .by_coordinate = true,
-                                         .summary = "x <- W (x - gamma g(x)): adapt, then combine"};
-extern const AlgorithmRow d_psgd_cta_row{
-    .kind = "d-psgd",
-    .order = "cta",
-    .run = d_psgd_cta,
-    .mixes = true,
-    .takes_shares = true,
-    .traffic = encoded,
-    .codecs = Codecs::dense,
-    .program = whole_steps,
-    .promise = Promise::mean,
-    .by_coordinate = true,
-    .summary = "y <- W x, x <- y - gamma g(y): combine, then adapt"};
+extern const AlgorithmRow d_psgd_lian_row =
+    row("lian",
+        d_psgd_lian,
+        split_steps,
+        "x <- W x - gamma g(x), exchange hidden by the gradient; arXiv:1705.09056");
+extern const AlgorithmRow d_psgd_atc_row =
+    row("atc", d_psgd_atc, whole_steps, "x <- W (x - gamma g(x)): adapt, then combine");
+extern const AlgorithmRow d_psgd_cta_row =
+    row("cta", d_psgd_cta, whole_steps, "y <- W x, x <- y - gamma g(y): combine, then adapt");
 
 }  // namespace gv

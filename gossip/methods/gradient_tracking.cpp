@@ -78,47 +78,41 @@ std::string momentum_objection(const Setup& setup, const MixingMatrix*) {
   return why.empty() ? objection_to_many_steps(setup, "momentum-tracking") : why;
 }
 
+/// Adds what all three have in common.
+constexpr AlgorithmRow tracking(AlgorithmRow row) {
+  row.mixes = true;
+  row.traffic = tracking_traffic;
+  row.codecs = Codecs::dense;
+  row.program = changed_gradients;
+  row.promise = Promise::tracking;
+  return row;
+}
+
 }  // namespace
 
-extern const AlgorithmRow gradient_tracking_row{
-    .kind = "gradient-tracking",
-    .run = gradient_tracking,
-    .mixes = true,
-    .traffic = tracking_traffic,
-    .codecs = Codecs::dense,
-    .objection = objection,
-    .program = changed_gradients,
-    .promise = Promise::tracking,
-    .by_coordinate = true,
-    .summary =
-        "steps along an average of all gradients that is passed on: no bias of unlike data; "
-        "arXiv:1805.11454"};
+extern const AlgorithmRow gradient_tracking_row = tracking(
+    {.kind = "gradient-tracking",
+     .run = gradient_tracking,
+     .objection = objection,
+     .by_coordinate = true,
+     .summary =
+         "steps along an average of all gradients that is passed on: no bias of unlike data; "
+         "arXiv:1805.11454"});
 
 // A chain that ends within a round would leave half an exchange unsent: not by coordinate.
-extern const AlgorithmRow aug_dgm_row{
-    .kind = "aug-dgm",
-    .run = aug_dgm,
-    .mixes = true,
-    .traffic = tracking_traffic,
-    .codecs = Codecs::dense,
-    .objection = aug_dgm_objection,
-    .program = changed_gradients,
-    .promise = Promise::tracking,
-    .summary =
-        "gradient tracking that averages the new gradients, too, in an exchange of their "
-        "own; arXiv:1609.05877"};
+extern const AlgorithmRow aug_dgm_row = tracking(
+    {.kind = "aug-dgm",
+     .run = aug_dgm,
+     .objection = aug_dgm_objection,
+     .summary = "gradient tracking that averages the new gradients, too, in an exchange of their "
+                "own; arXiv:1609.05877"});
 
-extern const AlgorithmRow momentum_tracking_row{
-    .kind = "momentum-tracking",
-    .run = momentum_tracking,
-    .mixes = true,
-    .traffic = tracking_traffic,
-    .codecs = Codecs::dense,
-    .options = momentum_options,
-    .objection = momentum_objection,
-    .program = changed_gradients,
-    .promise = Promise::tracking,
-    .by_coordinate = true,
-    .summary = "gradient tracking of momenta: none of the bias of unlike data; arXiv:2209.15505"};
+extern const AlgorithmRow momentum_tracking_row = tracking(
+    {.kind = "momentum-tracking",
+     .run = momentum_tracking,
+     .options = momentum_options,
+     .objection = momentum_objection,
+     .by_coordinate = true,
+     .summary = "gradient tracking of momenta: none of the bias of unlike data; arXiv:2209.15505"});
 
 }  // namespace gv

@@ -108,46 +108,40 @@ std::string sync_objection(const Setup& setup, const MixingMatrix* w) {
   return objection(setup, w);
 }
 
+/// Adds what both orders have in common.
+constexpr AlgorithmRow with_servers(AlgorithmRow row) {
+  row.servers = count_servers;
+  row.codecs = Codecs::all;
+  row.links = server_links;
+  row.optimizer = servers_optimizer;
+  row.clips_sums = true;
+  row.program = {ProgramUse::Turns::gradient, ProgramUse::Gradients::read, false};
+  row.promise = Promise::once;
+  return row;
+}
+
 }  // namespace
 
-extern const AlgorithmRow sync_parameter_server_row{
-    .kind = "parameter-server",
-    .order = "sync",
-    .run = work_together,
-    .serve = serve_together,
-    .servers = count_servers,
-    .codecs = Codecs::all,
-    .links = server_links,
-    .channels = succession_channels,
-    .options = sync_options,
-    .objection = sync_objection,
-    .optimizer = servers_optimizer,
-    .clips_sums = true,
-    .program = {.turns = ProgramUse::Turns::gradient,
-                .gradients = ProgramUse::Gradients::read,
-                .rate = false},
-    .promise = Promise::once,
-    .succeeds = true,
-    .summary = "servers step on the mean gradient of a round; Li et al. 2014"};
-extern const AlgorithmRow async_parameter_server_row{
-    .kind = "parameter-server",
-    .order = "async",
-    .run = work_alone,
-    .serve = serve_each,
-    .servers = count_servers,
-    .codecs = Codecs::all,
-    .links = server_links,
-    .channels = queue_channels,
-    .options = async_options,
-    .objection = objection,
-    .optimizer = servers_optimizer,
-    .steps = async_steps,
-    .clips_sums = true,
-    .program = {.turns = ProgramUse::Turns::gradient,
-                .gradients = ProgramUse::Gradients::read,
-                .rate = false},
-    .promise = Promise::once,
-    .synchronous = false,
-    .summary = "servers step on each gradient as it comes; Dean et al. 2012"};
+extern const AlgorithmRow sync_parameter_server_row =
+    with_servers({.kind = "parameter-server",
+                  .order = "sync",
+                  .run = work_together,
+                  .serve = serve_together,
+                  .channels = succession_channels,
+                  .options = sync_options,
+                  .objection = sync_objection,
+                  .succeeds = true,
+                  .summary = "servers step on the mean gradient of a round; Li et al. 2014"});
+extern const AlgorithmRow async_parameter_server_row =
+    with_servers({.kind = "parameter-server",
+                  .order = "async",
+                  .run = work_alone,
+                  .serve = serve_each,
+                  .channels = queue_channels,
+                  .options = async_options,
+                  .objection = objection,
+                  .steps = async_steps,
+                  .synchronous = false,
+                  .summary = "servers step on each gradient as it comes; Dean et al. 2012"});
 
 }  // namespace gv

@@ -362,13 +362,10 @@ std::string seat_objection(const Fleet& fleet,
 }
 
 std::string groups_objection(const FlatKeys& keys) {
-  constexpr std::string_view lost[] = {"per_host", "host",      "device", "threads",
-                                       "batch",    "precision", "speed"};
-  for (const auto& [path, value] : keys) {
-    if (path != "peers" && !path.starts_with("peers.")) continue;
-    const std::string text = fmt::format(" {}: {}", path.substr(path.find('.') + 1), value);
-    for (const std::string_view key : lost)
-      if (text.find(fmt::format(" {}: ", key)) != std::string::npos)
+  for (const auto& [path, value] : keys)
+    for (const char* key : {"per_host", "host", "device", "threads", "batch", "precision", "speed"})
+      if (path == fmt::format("peers.{}", key) ||
+          (path == "peers" && value.find(fmt::format(" {}: ", key)) != std::string::npos))
         return fmt::format(
             "the file's `peers` have `{}`, and a lobby makes `peers` from its machines\nhelp:  "
             "write "
@@ -376,7 +373,6 @@ std::string groups_objection(const FlatKeys& keys) {
             "`grapevine "
             "run` keeps groups",
             key);
-  }
   return "";
 }
 
