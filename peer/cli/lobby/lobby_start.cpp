@@ -201,7 +201,7 @@ class StartStudy {
       known_.push_back(
           fmt::format("simulate.flops={:.4g} GFLOP/s", read_speeds(speeds.out, seats_)));
     else
-      problems_ += " The speeds were not measured: " + printable(speeds.words, 200) + ".";
+      problems_ += " The speeds were not measured: " + printable(speeds.words, 200);
   }
 
   void measure_links() {
@@ -209,7 +209,7 @@ class StartStudy {
     if (std::filesystem::exists(links_))
       known_.push_back(fmt::format("links={{ file: {} }}", json_quoted(links_)));
     else
-      problems_ += " The links were not measured: " + printable(bench.words, 200) + ".";
+      problems_ += " The links were not measured: " + printable(bench.words, 200);
   }
 
   /// Only for methods and graphs for which `plan --place` has an answer.
@@ -228,9 +228,8 @@ class StartStudy {
                     seconds_text(after), seconds_text(before)));
   }
 
-  /// `plan` names a change only if it gains a tenth. Without measured speeds it would be wrong.
+  /// `plan` names a change only if it gains a tenth.
   void choose_batches() {
-    if (std::ranges::all_of(seats_, [](const auto& seat) { return seat.speeds.empty(); })) return;
     forecast_ = forecast_of(ask({"plan", file_, "--json"}));
     if (!forecast_) return;
     const auto change = std::ranges::find_if(
