@@ -37,7 +37,7 @@ Task<> d_psgd_cta(Peer& me) {
   }
 }
 
-/// The row of an order of the two.
+/// Returns the row of one order of step and averaging.
 constexpr AlgorithmRow row(std::string_view order,
                            Task<> (*run)(Peer&),
                            const ProgramUse& program,
