@@ -368,10 +368,8 @@ std::string groups_objection(const FlatKeys& keys) {
           (path == "peers" && value.find(fmt::format(" {}: ", key)) != std::string::npos))
         return fmt::format(
             "the file's `peers` have `{}`, and a lobby makes `peers` from its machines\nhelp:  "
-            "write "
-            "a number, as in `peers: 4`, with device, precision and batch under `train`; "
-            "`grapevine "
-            "run` keeps groups",
+            "write a number, as in `peers: 4`, with device, precision and batch under `train`; "
+            "`grapevine run` keeps groups",
             key);
   return "";
 }
