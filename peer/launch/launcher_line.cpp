@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "optim/error_text.h"
-#include "peer/wire/lend/descriptor.h"
 #include "peer/wire/seal/peer_keys.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 namespace {

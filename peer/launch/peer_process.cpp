@@ -28,7 +28,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/tcp_peer.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace gv {
 namespace {

@@ -23,7 +23,7 @@
 
 #include "peer/launch/launcher_line.h"
 #include "peer/wire/seal/peer_keys.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace gv {
 namespace {

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "optim/buffer.h"
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {

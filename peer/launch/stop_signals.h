@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "peer/launch/watch_thread.h"
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <thread>
 
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 

@@ -17,7 +17,7 @@
 #include "peer/record/observer.h"
 #include "peer/sim/processes.h"
 #include "peer/wire/frame/frame.h"
-#include "peer/wire/tcp/shaper.h"
+#include "peer/wire/tcp/timing.h"
 
 namespace gv {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "optim/check.h"
-#include "peer/wire/seal/tls_session.h"
+#include "peer/wire/seal/tls_context.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace gv {

@@ -5,7 +5,7 @@
 #include <sched.h>
 
 #include "peer/launch/lobby/discovery.h"
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 #include "tests/lan/lab.h"
 
 // Lobbies that are found by their number on networks of one address family and of both.

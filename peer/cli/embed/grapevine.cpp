@@ -16,7 +16,7 @@
 #include "peer/runtime/tcp_peer.h"
 #include "peer/sim/simulation.h"
 #include "peer/wire/seal/tls_context.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace grapevine {
 

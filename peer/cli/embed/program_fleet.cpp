@@ -12,7 +12,7 @@
 #include "peer/fleet/net_address.h"
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace gv::embed {
 namespace {

@@ -14,7 +14,7 @@
 #include "peer/show/live/live_client.h"
 #include "peer/show/live/live_page.h"
 #include "peer/show/page/svg.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace gv::cli {
 namespace {

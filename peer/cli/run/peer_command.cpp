@@ -36,7 +36,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/runtime/save_model.h"
 #include "peer/study/predict/forecast/codec_trial.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace gv::cli {
 namespace {

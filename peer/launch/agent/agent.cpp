@@ -26,7 +26,7 @@
 #include "peer/launch/control.h"
 #include "peer/launch/process.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/wire/lend/file_lock.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "optim/error_text.h"
 #include "optim/printable.h"
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 namespace {

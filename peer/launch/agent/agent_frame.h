@@ -14,7 +14,7 @@
 
 #include "gossip/message.h"
 #include "graph/topology/topology.h"
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 

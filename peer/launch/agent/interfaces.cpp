@@ -25,7 +25,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/net_address.h"
 #include "peer/record/disk/posix_disk.h"
-#include "peer/wire/tcp/neighbor_clock.h"
+#include "peer/wire/tcp/timing.h"
 
 namespace gv {
 namespace {

@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace gv {
 namespace {

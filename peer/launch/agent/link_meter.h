@@ -7,7 +7,7 @@
 
 #include <poll.h>
 
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 

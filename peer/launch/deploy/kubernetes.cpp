@@ -11,7 +11,7 @@
 
 #include "optim/printable.h"
 #include "peer/launch/deploy/deploy.h"
-#include "peer/wire/seal/base64.h"
+#include "peer/wire/seal/peer_keys.h"
 
 namespace gv {
 namespace {

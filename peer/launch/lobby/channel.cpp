@@ -17,7 +17,7 @@
 #include "optim/printable.h"
 #include "peer/wire/seal/spake2.h"
 #include "peer/wire/seal/tls_context.h"
-#include "peer/wire/tcp/as_result.h"
+#include "peer/wire/tcp/connecting.h"
 
 namespace gv {
 namespace {

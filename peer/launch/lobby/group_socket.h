@@ -11,8 +11,8 @@
 
 #include "peer/launch/agent/interfaces.h"
 #include "peer/launch/lobby/mdns.h"
-#include "peer/wire/lend/descriptor.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/descriptor.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace gv {
 

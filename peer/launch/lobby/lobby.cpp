@@ -28,8 +28,8 @@
 #include "peer/wire/seal/peer_keys.h"
 #include "peer/wire/seal/spake2.h"
 #include "peer/wire/seal/tls_context.h"
-#include "peer/wire/tcp/as_result.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
+#include "peer/wire/tcp/connecting.h"
 
 namespace gv {
 namespace {

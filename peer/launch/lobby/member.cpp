@@ -24,8 +24,8 @@
 #include "peer/launch/stop_signals.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/wire/seal/spake2.h"
-#include "peer/wire/tcp/as_result.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
+#include "peer/wire/tcp/connecting.h"
 
 namespace gv {
 namespace {

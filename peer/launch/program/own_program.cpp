@@ -18,7 +18,7 @@
 #include "peer/fleet/sections.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/launch/process.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace gv {
 namespace {

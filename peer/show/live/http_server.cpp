@@ -25,7 +25,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include "peer/wire/tcp/as_result.h"
+#include "peer/wire/tcp/connecting.h"
 
 namespace gv::http {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "peer/show/live/http_request.h"
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv::http {
 

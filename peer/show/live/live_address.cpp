@@ -7,7 +7,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/net_address.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace gv {
 namespace {

@@ -16,7 +16,7 @@
 #include "peer/show/page/page_style.h"
 #include "peer/show/page/states.h"
 #include "peer/show/page/svg.h"
-#include "peer/wire/seal/base64.h"
+#include "peer/wire/seal/peer_keys.h"
 #include "peer/wire/seal/tls_context.h"
 
 namespace gv {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 

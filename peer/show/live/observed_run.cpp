@@ -14,7 +14,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 namespace {

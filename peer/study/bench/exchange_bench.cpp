@@ -37,8 +37,8 @@
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "peer/study/bench/bench.h"
-#include "peer/wire/lend/descriptor.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/descriptor.h"
+#include "peer/wire/socket/named_socket.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {

@@ -16,7 +16,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/wire/lend/file_lock.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 namespace {

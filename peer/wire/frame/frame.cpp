@@ -1,7 +1,6 @@
 #include "peer/wire/frame/frame.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>

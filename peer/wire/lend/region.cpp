@@ -4,8 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <span>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -11,7 +11,7 @@
 
 #include "optim/error_text.h"
 #include "optim/page_lock.h"
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 

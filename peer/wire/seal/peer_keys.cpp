@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
@@ -224,6 +224,17 @@ Verdict RunToken::objection(std::string_view given,
   const std::string expected = proof(side, ends, said_at);
   if (CRYPTO_memcmp(given.data(), expected.data(), expected.size()) != 0) return stranger;
   return said_at < since ? "its proof of this run's token was made for another peer" : "";
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::size_t most = 1'000'000'000;
+  if (bytes.size() > most) throw std::length_error("more than a gigabyte for base64");
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // room for OpenSSL's terminating zero
+  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                     reinterpret_cast<const unsigned char*>(bytes.data()),
+                                     static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(length));
+  return text;
 }
 
 }  // namespace gv

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -15,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 namespace {

@@ -1,7 +1,6 @@
 #include "peer/wire/tcp/lent_thread.h"
 
 #include <cfenv>
-#include <utility>
 
 #include <pthread.h>
 

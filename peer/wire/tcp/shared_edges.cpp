@@ -1,7 +1,6 @@
 #include "peer/wire/tcp/shared_edges.h"
 
 #include <random>
-#include <utility>
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -10,8 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "peer/wire/lend/descriptor.h"
-#include "peer/wire/tcp/as_result.h"
+#include "peer/wire/tcp/connecting.h"
 
 namespace gv {
 namespace {

@@ -13,9 +13,9 @@
 #include <asio/local/stream_protocol.hpp>
 
 #include "gossip/link/frames.h"
-#include "peer/wire/lend/descriptor.h"
 #include "peer/wire/lend/region.h"
 #include "peer/wire/lend/sharing.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 

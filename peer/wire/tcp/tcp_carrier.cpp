@@ -10,9 +10,9 @@
 #include <sys/resource.h>
 
 #include "peer/fleet/net_address.h"
-#include "peer/wire/lend/descriptor.h"
-#include "peer/wire/tcp/as_result.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/descriptor.h"
+#include "peer/wire/socket/named_socket.h"
+#include "peer/wire/tcp/connecting.h"
 #include "peer/wire/tcp/tcp_world_impl.h"
 
 namespace gv {

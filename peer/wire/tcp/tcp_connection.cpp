@@ -1,7 +1,6 @@
 #include "peer/wire/tcp/tcp_connection.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -13,7 +12,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "peer/wire/tcp/as_result.h"
+#include "peer/wire/tcp/connecting.h"
 
 namespace gv {
 namespace {

@@ -15,7 +15,7 @@
 #include <asio/ip/tcp.hpp>
 
 #include "peer/wire/frame/frame.h"
-#include "peer/wire/seal/tls_session.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 

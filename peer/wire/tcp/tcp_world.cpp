@@ -5,12 +5,8 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <stdexcept>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>

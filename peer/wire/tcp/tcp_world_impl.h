@@ -21,14 +21,12 @@
 #include "gossip/link/link_layer.h"
 #include "gossip/message.h"
 #include "peer/wire/frame/frame.h"
-#include "peer/wire/tcp/dialling.h"
-#include "peer/wire/tcp/handshake_budget.h"
+#include "peer/wire/tcp/connecting.h"
 #include "peer/wire/tcp/lent_thread.h"
-#include "peer/wire/tcp/neighbor_clock.h"
-#include "peer/wire/tcp/shaper.h"
 #include "peer/wire/tcp/shared_edges.h"
 #include "peer/wire/tcp/tcp_connection.h"
 #include "peer/wire/tcp/tcp_world.h"
+#include "peer/wire/tcp/timing.h"
 
 namespace gv {
 

@@ -1,7 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 #include "tests/peer/launch/launch_fixture.h"
 
 // Traces of a run's keys in the memory of its processes.

@@ -7,7 +7,7 @@
 #include "graph/schedule/schedule.h"
 #include "peer/study/predict/forecast/proposal.h"
 #include "peer/wire/frame/frame.h"
-#include "peer/wire/tcp/shaper.h"
+#include "peer/wire/tcp/timing.h"
 
 namespace gv {
 namespace {

@@ -15,7 +15,7 @@
 #include "peer/launch/control.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/program/program_words.h"
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 // examples/c/train.c as a launcher starts it: it writes to descriptor 5, reads from 4, and sends
 // vectors on 3.

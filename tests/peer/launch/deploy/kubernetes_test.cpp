@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "peer/launch/deploy/deploy.h"
-#include "peer/wire/seal/base64.h"
+#include "peer/wire/seal/peer_keys.h"
 #include "tests/peer/launch/deploy/yaml_documents.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"

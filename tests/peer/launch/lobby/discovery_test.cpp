@@ -15,7 +15,7 @@
 
 #include "peer/launch/agent/interfaces.h"
 #include "peer/launch/lobby/group_socket.h"
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 namespace {

@@ -1,6 +1,6 @@
-#include "peer/wire/seal/base64.h"
-
 #include <gtest/gtest.h>
+
+#include "peer/wire/seal/peer_keys.h"
 
 namespace gv {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/wire/seal/tls_session.h"
+#include "peer/wire/seal/tls_context.h"
 
 // Two ends of a TLS connection without a socket.
 

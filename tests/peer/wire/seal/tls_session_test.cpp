@@ -1,5 +1,3 @@
-#include "peer/wire/seal/tls_session.h"
-
 #include <algorithm>
 #include <set>
 

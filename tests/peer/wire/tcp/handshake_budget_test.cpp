@@ -1,9 +1,9 @@
-#include "peer/wire/tcp/handshake_budget.h"
-
 #include <chrono>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "peer/wire/tcp/connecting.h"
 
 namespace gv {
 namespace {

@@ -1,4 +1,4 @@
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 #include <chrono>
 #include <set>

@@ -1,8 +1,8 @@
-#include "peer/wire/tcp/neighbor_clock.h"
-
 #include <limits>
 
 #include <gtest/gtest.h>
+
+#include "peer/wire/tcp/timing.h"
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "peer/wire/tcp/as_result.h"
+#include "peer/wire/tcp/connecting.h"
 
 namespace gv {
 

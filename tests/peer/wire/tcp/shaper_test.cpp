@@ -1,10 +1,10 @@
-#include "peer/wire/tcp/shaper.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "peer/wire/tcp/timing.h"
 
 namespace gv {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <sys/socket.h>
 
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 
 namespace gv {
 

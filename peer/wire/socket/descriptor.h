@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 
 #include <sys/types.h>
@@ -37,5 +38,10 @@ void close_on_exec(int fd);
 ssize_t send_with_descriptor(int socket, std::span<const std::byte> bytes, int fd, int flags);
 /// Receives available bytes without waiting, and the descriptor if one came with them.
 ssize_t receive_with_descriptor(int socket, std::span<std::byte> bytes, Descriptor& fd);
+
+/// Waits until no other process holds the file, creating it if necessary, and holds it until the
+/// returned descriptor is closed or this process ends. Throws std::runtime_error with the path if
+/// the file system cannot lock.
+Descriptor sole_use_of(const std::string& path);
 
 }  // namespace gv

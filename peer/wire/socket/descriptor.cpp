@@ -1,10 +1,12 @@
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
+#include <stdexcept>
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -71,6 +73,17 @@ ssize_t receive_with_descriptor(int socket, std::span<std::byte> bytes, Descript
   std::memcpy(&received, CMSG_DATA(control), sizeof received);
   fd = Descriptor(received);
   return count;
+}
+
+Descriptor sole_use_of(const std::string& path) {
+  Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  int taken = -1;
+  do {
+    taken = lock.open() ? ::flock(lock.get(), LOCK_EX) : -1;
+  } while (taken != 0 && errno == EINTR);
+  if (taken != 0)
+    throw std::runtime_error(fmt::format("{}: cannot be locked: {}", path, std::strerror(errno)));
+  return lock;
 }
 
 }  // namespace gv

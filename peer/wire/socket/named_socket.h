@@ -9,7 +9,7 @@
 
 #include <sys/socket.h>
 
-#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/socket/descriptor.h"
 
 namespace gv {
 

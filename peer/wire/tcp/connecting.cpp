@@ -1,12 +1,8 @@
-#include "peer/wire/tcp/dialling.h"
+#include "peer/wire/tcp/connecting.h"
 
 #include <algorithm>
-#include <chrono>
-#include <utility>
 
-#include "peer/wire/lend/descriptor.h"
-#include "peer/wire/tcp/as_result.h"
-#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/socket/named_socket.h"
 #include "peer/wire/tcp/tcp_connection.h"
 
 namespace gv {
@@ -84,6 +80,23 @@ void Dialling::close() {
 
 bool Dialling::nobody_listens() const {
   return refused_ > 0 && refused_ + without_a_way_ == addresses_.size();
+}
+
+bool HandshakeBudget::spend(const Source& source, Time now) {
+  if (now - window_ >= std::chrono::seconds(1)) {
+    window_ = now;
+    spent_ = 0;
+    spent_by_.clear();
+  }
+  const bool counts_for_all = source.neighbors == 0;
+  if (counts_for_all && spent_ >= of_all) return false;
+  if (!source.is_here) {
+    std::size_t& spent = spent_by_[source.address];
+    if (spent >= of_one * std::max<std::size_t>(1, source.neighbors)) return false;
+    ++spent;
+  }
+  if (counts_for_all) ++spent_;
+  return true;
 }
 
 }  // namespace gv
