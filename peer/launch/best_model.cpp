@@ -7,7 +7,6 @@
 
 #include "peer/fleet/json/json.h"
 #include "peer/model/card/model_card.h"
-#include "peer/model/tensors/start_values.h"
 #include "peer/model/tensors/tensor_file.h"
 #include "peer/record/report/metrics.h"
 #include "peer/runtime/save_model.h"

@@ -26,7 +26,7 @@
 #include "optim/train/predictor.h"
 #include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/fleet_setup.h"
-#include "peer/model/tensors/start_values.h"
+#include "peer/model/tensors/tensor_file.h"
 #include "peer/runtime/assembly_checks.h"
 #include "peer/runtime/load_data.h"
 

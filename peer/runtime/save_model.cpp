@@ -7,10 +7,8 @@
 
 #include "optim/data/set_apart.h"
 #include "optim/train/predictor.h"
-#include "peer/model/card/data_digest.h"
 #include "peer/model/card/model_card.h"
-#include "peer/model/tensors/safetensors.h"
-#include "peer/model/tensors/start_values.h"
+#include "peer/model/tensors/tensor_file.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,5 @@
 // A model in the safetensors format.
-#include "peer/model/tensors/safetensors.h"
+#include "peer/model/tensors/tensor_file.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"

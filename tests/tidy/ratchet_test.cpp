@@ -8,7 +8,7 @@ namespace gv::tidy {
 namespace {
 
 // No figure may rise. A change that lowers one must update it here.
-constexpr std::size_t most_files = 1'049;
+constexpr std::size_t most_files = 1'042;
 constexpr std::size_t most_lines = 142'019;
 constexpr std::size_t most_lone_headers = 64;
 constexpr std::size_t most_crowded = 292;

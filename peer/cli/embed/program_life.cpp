@@ -15,7 +15,7 @@
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/program_peer.h"
 #include "peer/launch/identity.h"
-#include "peer/model/tensors/start_values.h"
+#include "peer/model/tensors/tensor_file.h"
 #include "peer/record/disk/posix_disk.h"
 
 namespace gv::embed {

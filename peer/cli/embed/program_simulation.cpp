@@ -15,7 +15,7 @@
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/program_life.h"
 #include "peer/cli/embed/program_virtual_peer.h"
-#include "peer/model/tensors/start_values.h"
+#include "peer/model/tensors/tensor_file.h"
 #include "peer/record/life/recorder.h"
 #include "peer/record/report/metrics.h"
 

@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "peer/model/tensors/safetensors.h"
-#include "peer/model/tensors/start_values.h"
 #include "peer/model/tensors/tensor_file.h"
 
 namespace gv {

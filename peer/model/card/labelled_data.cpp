@@ -1,5 +1,3 @@
-#include "peer/model/card/labelled_data.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -16,6 +14,7 @@
 #include "optim/data/libsvm.h"
 #include "optim/printable.h"
 #include "peer/fleet/file/value.h"
+#include "peer/model/card/saved_model.h"
 
 namespace gv {
 namespace {

@@ -46,4 +46,8 @@ ModelCard read_card(const std::string& path, const std::map<std::string, std::st
 /// The names of the classes; their numbers if the data have no names.
 std::vector<std::string> class_names(const Dataset& like);
 
+/// 32 hex digits of XXH3-128 over all samples with their labels, as in memory; independent of file
+/// names. "" without a data set.
+std::string data_digest(const Dataset* data);
+
 }  // namespace gv

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "peer/fleet/file/value.h"
-#include "peer/model/card/labelled_data.h"
-#include "peer/model/tensors/start_values.h"
 #include "peer/model/tensors/tensor_file.h"
 
 namespace gv {

@@ -5,7 +5,6 @@
 #include <limits>
 #include <numbers>
 #include <stdexcept>
-#include <utility>
 
 // Operations are named and defined as in https://onnx.ai/onnx/operators.
 

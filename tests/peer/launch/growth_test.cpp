@@ -2,7 +2,7 @@
 
 #include "optim/state.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
-#include "peer/model/tensors/start_values.h"
+#include "peer/model/tensors/tensor_file.h"
 #include "tests/peer/launch/launch_fixture.h"
 
 // A fleet can grow: `run --resume RUN --set peers=5` continues with one more peer, and

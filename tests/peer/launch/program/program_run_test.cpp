@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "gossip/algorithm.h"
-#include "peer/model/tensors/safetensors.h"
+#include "peer/model/tensors/tensor_file.h"
 #include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"

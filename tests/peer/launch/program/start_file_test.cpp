@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/model/tensors/safetensors.h"
+#include "peer/model/tensors/tensor_file.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -6,8 +6,7 @@
 #include <sys/stat.h>
 
 #include "optim/data/table/row_source.h"
-#include "peer/model/tensors/safetensors.h"
-#include "peer/model/tensors/start_values.h"
+#include "peer/model/tensors/tensor_file.h"
 #include "tests/error_in.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
