@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <ranges>
 #include <set>
-#include <span>
-#include <vector>
 
 #include "optim/unknown_figure.h"
 #include "peer/fleet/fleet.h"

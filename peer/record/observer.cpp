@@ -10,7 +10,6 @@
 #include <xxhash.h>
 
 #include "optim/unknown_figure.h"
-#include "peer/record/joined_models.h"
 
 namespace gv {
 namespace {

@@ -16,7 +16,6 @@
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/culprits.h"
-#include "peer/record/report/edges.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/report/time_shares.h"

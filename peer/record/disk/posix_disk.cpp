@@ -1,17 +1,12 @@
 #include "peer/record/disk/posix_disk.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "optim/error_text.h"
 
 namespace gv {
 namespace {

@@ -11,8 +11,6 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -20,7 +18,6 @@
 #include "graph/formats/json_value.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/report/figures.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/record/report/figures.h"
-
 #include <array>
 #include <cmath>
 

@@ -12,9 +12,7 @@
 #include "gossip/world.h"
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"
-#include "peer/fleet/json/json.h"
 #include "peer/record/life/recorder.h"
-#include "peer/record/report/figures.h"
 #include "peer/record/report/warnings.h"
 
 namespace gv {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -65,6 +66,17 @@ std::string loss_text(const FleetRecord& r) {
   const std::string mean = fmt::format("\nloss       {:.6g} mean model", unsigned_nan(r.mean.loss));
   if (std::isnan(r.loss_local) && !std::isnan(r.mean.loss)) return mean;
   return fmt::format("{}, {:.6g} mean of local models", mean, unsigned_nan(r.loss_local));
+}
+
+std::string list(const std::set<Edge>& edges) {
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (auto at = edges.begin(); at != edges.end(); ++at) {
+    if (std::distance(edges.begin(), at) == most)
+      return text + fmt::format(" and {} more", edges.size() - most);
+    text += fmt::format(" {}-{}", at->first, at->second);
+  }
+  return text;
 }
 
 }  // namespace
@@ -219,6 +231,17 @@ void ProgressLine::clear() {
   fmt::print(stderr, "\r\033[K");
   std::fflush(stderr);
   shown_ = false;
+}
+
+std::string edges_text(const std::set<Edge>& all, const std::set<Edge>& shared) {
+  if (shared.empty()) return fmt::format("{} edges, all over TCP", all.size());
+  std::set<Edge> others;
+  std::ranges::set_difference(all, shared, std::inserter(others, others.end()));
+  if (others.empty()) return fmt::format("{} edges, all in shared memory", all.size());
+  const bool few = others.size() <= shared.size();
+  return fmt::format("{} edges, {} in shared memory and {} over TCP; {}:{}", all.size(),
+                     all.size() - others.size(), others.size(),
+                     few ? "over TCP" : "in shared memory", list(few ? others : shared));
 }
 
 }  // namespace gv

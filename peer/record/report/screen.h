@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
+#include "graph/topology/topology.h"
 #include "optim/data/dataset.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
@@ -71,5 +73,9 @@ class ProgressLine {
   bool shown_ = false;
   std::int64_t due_ms_;
 };
+
+/// Returns "12 edges, all in shared memory", "12 edges, all over TCP", or lists which edges are
+/// which, as far as they fit on a line. Pairs are (lower id, higher id).
+std::string edges_text(const std::set<Edge>& all, const std::set<Edge>& shared);
 
 }  // namespace gv

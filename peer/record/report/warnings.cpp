@@ -1,7 +1,6 @@
 #include "peer/record/report/warnings.h"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

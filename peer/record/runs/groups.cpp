@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string_view>

@@ -6,9 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <map>
-#include <optional>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -17,7 +14,6 @@
 #include "graph/formats/json_value.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/report/metrics.h"
 #include "peer/record/runs/peer_totals.h"
 
 namespace gv {

@@ -1,7 +1,7 @@
 #include "peer/record/watch/hold_ups.h"
 
-#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -142,6 +142,19 @@ std::vector<HoldUp> LastingHoldUps::after(std::vector<HoldUp> found) {
   });
   last_ = std::move(now);
   return found;
+}
+
+std::uint64_t Orders::give(Order::Kind kind, std::uint64_t rounds) {
+  constexpr std::size_t most_waiting = 64;
+  const std::lock_guard lock(mutex_);
+  if (waiting_.size() >= most_waiting) return 0;
+  waiting_.push_back({kind, ++given_, rounds});
+  return given_;
+}
+
+std::vector<Order> Orders::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(waiting_, {});
 }
 
 }  // namespace gv

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/record/watch/orders.h"
+#include "peer/record/watch/hold_ups.h"
 #include "peer/show/live/http_server.h"
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_page.h"

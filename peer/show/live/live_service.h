@@ -5,7 +5,7 @@
 #include <string>
 
 #include "peer/record/run_folder.h"
-#include "peer/record/watch/orders.h"
+#include "peer/record/watch/hold_ups.h"
 #include "peer/show/live/observed_run.h"
 
 namespace gv {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/record/report/figures.h"
+#include "peer/record/report/metrics.h"
 
 namespace gv {
 namespace {

@@ -1,6 +1,6 @@
-#include "peer/record/report/edges.h"
-
 #include <gtest/gtest.h>
+
+#include "peer/record/report/screen.h"
 
 namespace gv {
 namespace {

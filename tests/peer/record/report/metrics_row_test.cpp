@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "peer/record/report/figures.h"
 #include "peer/record/report/metrics.h"
 #include "tests/scratch_folder.h"
 
