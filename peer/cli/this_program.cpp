@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <sys/auxv.h>
 
-#include "peer/fleet/algorithm_reader.h"
+#include "peer/fleet/read/algorithm_reader.h"
 
 namespace gv::cli {
 

@@ -9,7 +9,7 @@
 #include "graph/formats/graph_file.h"
 #include "graph/schedules.h"
 #include "peer/fleet/data/data_kind.h"
-#include "peer/fleet/file/content.h"
+#include "peer/fleet/file/source.h"
 
 namespace gv {
 namespace {

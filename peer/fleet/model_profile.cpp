@@ -11,7 +11,6 @@
 #include "graph/formats/json_value.h"
 #include "optim/models/network_cut.h"
 #include "optim/printable.h"
-#include "peer/fleet/json/json.h"
 
 namespace gv {
 namespace {

@@ -19,7 +19,7 @@
 #include "gossip/plan.h"
 #include "optim/printable.h"
 #include "peer/fleet/net_address.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 #include "peer/launch/control.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/stop_signals.h"

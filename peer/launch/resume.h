@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gossip/costs.h"
-#include "peer/fleet/flat_keys.h"
+#include "peer/fleet/file/source.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/disk/posix_disk.h"
 #include "peer/record/run_folder.h"

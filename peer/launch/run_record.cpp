@@ -14,7 +14,7 @@
 #include "optim/printable.h"
 #include "optim/workers.h"
 #include "peer/fleet/digest.h"
-#include "peer/fleet/host_names.h"
+#include "peer/fleet/fleet.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/warnings.h"

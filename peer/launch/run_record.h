@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/fleet/flat_keys.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/observer.h"
 #include "peer/record/run_folder.h"

@@ -1,7 +1,7 @@
 // A file of links, as `links: { file: lan.links.yaml }` names it.
 #include "optim/check.h"
 #include "peer/fleet/file/source.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
 

@@ -1,4 +1,4 @@
-#include "peer/fleet/algorithm_reader.h"
+#include "peer/fleet/read/algorithm_reader.h"
 #include "tests/lan/lobbies.h"
 
 // Accidents of machines in a lobby: they sleep, get another address, or their disk is full.

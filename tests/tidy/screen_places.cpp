@@ -12,7 +12,7 @@ bool of_screens(const std::string& path) {
                                        "peer/fleet/draft/",
                                        "peer/fleet/keys/",
                                        "peer/fleet/reference/",
-                                       "peer/fleet/peer_group",
+                                       "peer/fleet/fleet.cpp",
                                        "peer/fleet/data/table_statistics",
                                        "peer/fleet/specs",
                                        "peer/launch/agent/lan.cpp",

@@ -19,8 +19,8 @@
 #include "peer/cli/embed/program_peer.h"
 #include "peer/cli/embed/program_tensors.h"
 #include "peer/cli/embed/program_virtual_peer.h"
-#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/json/json.h"
+#include "peer/fleet/read/algorithm_reader.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/program/program_words.h"
 

@@ -21,7 +21,7 @@
 #include "peer/cli/lobby/lobby_start.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/written_file.h"
-#include "peer/fleet/flat_keys.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/agent/bundle.h"
 #include "peer/launch/agent/interfaces.h"

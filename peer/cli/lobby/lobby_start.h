@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/fleet/flat_keys.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/fleet.h"
 #include "peer/launch/lobby/lobby.h"
 

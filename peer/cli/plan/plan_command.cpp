@@ -15,7 +15,7 @@
 #include "peer/cli/run/run_screen.h"
 #include "peer/fleet/fleet.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/work_shares.h"
+#include "peer/fleet/read/work_shares.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/assembly.h"

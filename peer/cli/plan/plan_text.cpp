@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "gossip/drawn_workers.h"
-#include "peer/fleet/work_shares.h"
+#include "peer/fleet/read/work_shares.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/open_remedies.h"

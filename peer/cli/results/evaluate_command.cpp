@@ -12,7 +12,7 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 #include "peer/launch/program/start_file.h"
 #include "peer/launch/resume.h"
 #include "peer/model/card/model_card.h"

@@ -9,7 +9,7 @@
 
 #include "optim/printable.h"
 #include "peer/cli/written_file.h"
-#include "peer/fleet/flat_keys.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/batch_nodes.h"
 #include "peer/launch/agent/lan.h"

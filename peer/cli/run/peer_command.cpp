@@ -18,7 +18,7 @@
 #include "peer/cli/run/start_checks.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/net_address.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/agent/agent.h"
 #include "peer/launch/agent/batch_nodes.h"

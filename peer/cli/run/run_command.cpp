@@ -16,7 +16,7 @@
 #include "peer/cli/run/run_screen.h"
 #include "peer/cli/run/start_checks.h"
 #include "peer/cli/this_program.h"
-#include "peer/fleet/host_names.h"
+#include "peer/fleet/fleet.h"
 #include "peer/fleet/keys/key_words.h"
 #include "peer/launch/agent/lan.h"
 #include "peer/launch/best_model.h"

@@ -11,7 +11,7 @@
 
 #include "optim/printable.h"
 #include "peer/cli/this_program.h"
-#include "peer/fleet/host_names.h"
+#include "peer/fleet/fleet.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"

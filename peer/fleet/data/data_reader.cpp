@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/file/content.h"
-#include "peer/fleet/file/value.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/keys/key_words.h"
 
 namespace gv {

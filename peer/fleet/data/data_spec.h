@@ -14,8 +14,8 @@ namespace gv {
 
 /// `data` of a fleet file.
 struct DataSpec {
-  /// Kind, a row of kinds.cpp. With `program`, `train` is the number of the program's samples (0:
-  /// unknown).
+  /// Kind, a row of data_kind.cpp. With `program`, `train` is the number of the program's samples
+  /// (0: unknown).
   std::string kind = "digits";
   std::string dir;             ///< idx, cifar10, images
   std::string file;            ///< text, libsvm

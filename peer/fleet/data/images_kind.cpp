@@ -7,8 +7,7 @@
 #include "optim/data/field.h"
 #include "optim/data/images/image_folder.h"
 #include "peer/fleet/data/data_reader.h"
-#include "peer/fleet/data/held_out_spec.h"
-#include "peer/fleet/file/content.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/file/value.h"
 
 namespace gv {

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/data/data_reader.h"
-#include "peer/fleet/data/held_out_spec.h"
 #include "peer/fleet/data/table_statistics.h"
-#include "peer/fleet/file/content.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/file/value.h"
 
 namespace gv {

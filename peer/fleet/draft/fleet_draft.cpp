@@ -7,7 +7,6 @@
 #include <memory>
 #include <sstream>
 #include <stdexcept>
-#include <vector>
 
 #include <fmt/format.h>
 

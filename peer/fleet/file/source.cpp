@@ -1,16 +1,19 @@
 #include "peer/fleet/file/source.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <xxhash.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include "optim/data/field.h"
 #include "optim/printable.h"
 #include "peer/fleet/file/value.h"
 
@@ -157,6 +160,40 @@ std::vector<std::string> split(const std::string& text, char separator) {
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
   return parts;
+}
+
+/// Keys for which a word is short for a map with this `kind`, as in the readers.
+constexpr std::array short_for_kind{std::string_view("algorithm"),
+                                    std::string_view("algorithm.codec"),
+                                    std::string_view("data"),
+                                    std::string_view("data.partition"),
+                                    std::string_view("model"),
+                                    std::string_view("topology"),
+                                    std::string_view("train.optimizer"),
+                                    std::string_view("train.optimizer.schedule")};
+
+/// Writes a value on one line: `[0, 1]`, `{ host: anna, count: 2 }`.
+std::string flow_text(const Value& value) {
+  if (value.kind == Value::Kind::scalar) return value.text;
+  if (value.kind == Value::Kind::null) return "";
+  std::string text;
+  for (const Value& item : value.items) text += (text.empty() ? "" : ", ") + flow_text(item);
+  if (value.kind == Value::Kind::sequence) return "[" + text + "]";
+  for (const Value::Entry& entry : value.entries)
+    text += (text.empty() ? "" : ", ") + entry.key + ": " + flow_text(entry.value);
+  return text.empty() ? "{}" : "{ " + text + " }";
+}
+
+void flatten(const Value& value, const std::string& path, FlatKeys& keys) {
+  if (value.kind == Value::Kind::map && !value.entries.empty()) {
+    for (const Value::Entry& entry : value.entries)
+      flatten(entry.value, path.empty() ? entry.key : path + "." + entry.key, keys);
+    return;
+  }
+  if (path.empty()) return;
+  const bool word = value.kind == Value::Kind::scalar;
+  const bool kind = word && std::ranges::find(short_for_kind, path) != short_for_kind.end();
+  keys.emplace_back(kind ? path + ".kind" : path, flow_text(value));
 }
 
 }  // namespace
@@ -321,6 +358,47 @@ FleetError::FleetError(std::string path, std::vector<Diagnostic> diagnostics)
   if (more > 0) text_ += fmt::format("and {} more, which are not shown\n\n", more);
   const std::size_t all = diagnostics_.size() + more;
   text_ += fmt::format("{} error{} in {}", all, all == 1 ? "" : "s", path);
+}
+
+std::string content_of(const std::vector<std::string>& files) {
+  XXH3_state_t hash;
+  XXH3_128bits_reset(&hash);
+  std::vector<char> piece(1U << 20);
+  for (const std::string& path : files) {
+    std::ifstream in = open_regular(path);
+    if (!in) throw std::runtime_error(path + ": cannot be read, or is no regular file");
+    std::uint64_t bytes = 0;
+    while (in) {
+      in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+      bytes += static_cast<std::uint64_t>(in.gcount());
+      XXH3_128bits_update(&hash, piece.data(), static_cast<std::size_t>(in.gcount()));
+    }
+    if (in.bad()) throw std::runtime_error(path + ": cannot be read; is the disk damaged?");
+    XXH3_128bits_update(&hash, &bytes, sizeof bytes);
+  }
+  const XXH128_hash_t digest = XXH3_128bits_digest(&hash);
+  return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
+}
+
+std::string counted_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += fmt::format("{}:{} ", word.size(), word);
+  return text;
+}
+
+FlatKeys flat_keys(const Value& root) {
+  FlatKeys keys;
+  flatten(root, "", keys);
+  return keys;
+}
+
+FlatKeys fleet_keys(const std::string& path, const std::vector<std::string>& sets) {
+  Source source(path);
+  Value root = source.parse_file();
+  if (source.diagnostics().empty())
+    for (const std::string& argument : sets) source.apply_set(root, argument);
+  if (!source.diagnostics().empty()) throw FleetError(path, source.diagnostics());
+  return flat_keys(root);
 }
 
 }  // namespace gv

@@ -104,4 +104,21 @@ class Source {
   std::set<std::string> asked_;
 };
 
+/// Returns 32 hex digits of XXH3-128 over the files' content, in order, whatever their names.
+/// Throws std::runtime_error "path: what is wrong" if one cannot be read.
+std::string content_of(const std::vector<std::string>& files);
+
+/// Returns words of a fleet file for a digest. Each word has its length, because it may hold any
+/// bytes.
+std::string counted_words(const std::vector<std::string>& words);
+
+/// Values of a fleet file by path: {"network.latency", "5 ms"}, in the order and spelling of the
+/// file. A list is one value, in YAML's flow style. A short form of `{ kind: WORD }` is expanded:
+/// `topology: ring` gives {"topology.kind", "ring"}.
+using FlatKeys = std::vector<std::pair<std::string, std::string>>;
+FlatKeys flat_keys(const Value& root);
+
+/// Returns the flat keys of a file with `sets` applied, as in read_fleet. Throws FleetError.
+FlatKeys fleet_keys(const std::string& path, const std::vector<std::string>& sets);
+
 }  // namespace gv

@@ -14,7 +14,6 @@
 #include "graph/topologies.h"
 #include "optim/models/model.h"
 #include "peer/fleet/data/data_kind.h"
-#include "peer/fleet/keys/key_words.h"
 
 namespace gv {
 namespace {

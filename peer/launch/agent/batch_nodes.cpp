@@ -12,8 +12,8 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/flat_keys.h"
-#include "peer/fleet/peer_group.h"
+#include "peer/fleet/file/source.h"
+#include "peer/fleet/fleet.h"
 #include "peer/launch/process.h"
 
 namespace gv {

@@ -18,7 +18,7 @@
 #include <xxhash.h>
 
 #include "optim/cache_home.h"
-#include "peer/fleet/flat_keys.h"
+#include "peer/fleet/file/source.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/launch/process.h"
 #include "peer/launch/program/own_program.h"

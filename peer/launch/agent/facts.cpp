@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/json/json.h"
+#include "peer/fleet/read/algorithm_reader.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/run_record.h"
 #include "peer/wire/frame/frame.h"

@@ -20,8 +20,8 @@
 #include <pthread.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/net_address.h"
+#include "peer/fleet/read/algorithm_reader.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/lobby/channel.h"
 #include "peer/wire/frame/frame.h"

@@ -15,7 +15,7 @@
 #include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/launch/process.h"
 #include "peer/wire/socket/named_socket.h"

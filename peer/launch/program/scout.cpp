@@ -12,7 +12,7 @@
 
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/process.h"
 #include "peer/launch/program/own_program.h"

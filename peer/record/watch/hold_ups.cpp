@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/host_names.h"
+#include "peer/fleet/fleet.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "gossip/algorithm.h"
-#include "peer/fleet/flat_keys.h"
+#include "peer/fleet/file/source.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "peer/fleet/flat_keys.h"
+#include "peer/fleet/file/source.h"
 #include "peer/study/sweep/simulated_trial.h"
 
 namespace gv {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip/algorithm.h"
-#include "peer/fleet/agent_reader.h"
+#include "peer/fleet/read/algorithm_reader.h"
 
 namespace gv::cli {
 namespace {

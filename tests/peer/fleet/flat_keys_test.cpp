@@ -1,10 +1,9 @@
-#include "peer/fleet/flat_keys.h"
-
 #include <map>
 
 #include <gtest/gtest.h>
 
 #include "peer/fleet/digest.h"
+#include "peer/fleet/file/source.h"
 
 namespace gv {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "gossip/algorithm.h"
 #include "peer/fleet/digest.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 #include "tests/peer/fleet/fleet_file.h"
 
 // `program:` instead of model, data and optimizer.

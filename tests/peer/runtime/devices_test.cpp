@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "gpu/cuda_replica.h"
-#include "peer/fleet/sections.h"
-#include "peer/fleet/work_shares.h"
+#include "peer/fleet/read/sections.h"
+#include "peer/fleet/read/work_shares.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/make_replica.h"
 #include "peer/study/bench/bench.h"

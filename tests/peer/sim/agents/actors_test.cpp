@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "gossip/experience.h"
-#include "peer/fleet/agent_reader.h"
 #include "peer/fleet/json/json.h"
+#include "peer/fleet/read/algorithm_reader.h"
 #include "peer/record/report/metrics.h"
 #include "peer/runtime/views.h"
 #include "tests/peer/fleet/first_problem.h"

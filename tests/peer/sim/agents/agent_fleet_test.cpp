@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "peer/fleet/agent_reader.h"
 #include "peer/fleet/digest.h"
+#include "peer/fleet/read/algorithm_reader.h"
 #include "peer/runtime/assembly.h"
 #include "tests/peer/fleet/first_problem.h"
 #include "tests/peer/fleet/fleet_file.h"

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/fleet/agent_reader.h"
 #include "peer/fleet/json/json.h"
+#include "peer/fleet/read/algorithm_reader.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
 #include "tests/peer/fleet/test_fleet.h"

@@ -8,7 +8,7 @@
 #include "optim/printable.h"
 #include "peer/fleet/file/value.h"
 #include "peer/fleet/fleet_setup.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 
 namespace gv {
 namespace {

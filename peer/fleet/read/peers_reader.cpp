@@ -12,7 +12,7 @@
 #include "peer/fleet/file/source.h"
 #include "peer/fleet/file/value.h"
 #include "peer/fleet/net_address.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 
 namespace gv {
 namespace {

@@ -1,16 +1,13 @@
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "gossip/algorithm.h"
 #include "gossip/attack.h"
 #include "optim/data/table/table_plan.h"
-#include "peer/fleet/file/value.h"
 #include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/keys/key_words.h"
 

@@ -1,4 +1,4 @@
-#include "peer/fleet/algorithm_reader.h"
+#include "peer/fleet/read/algorithm_reader.h"
 
 #include <algorithm>
 #include <cctype>
@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
-#include <string_view>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -15,11 +14,10 @@
 #include "gossip/plugin.h"
 #include "graph/formats/graph_file.h"
 #include "optim/printable.h"
-#include "peer/fleet/agent_reader.h"
-#include "peer/fleet/file/content.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/file/value.h"
 #include "peer/fleet/fleet_setup.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 
 namespace gv {
 namespace {

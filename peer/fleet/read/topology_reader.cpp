@@ -11,7 +11,7 @@
 #include "graph/weights.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/file/value.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 
 namespace gv {
 namespace {

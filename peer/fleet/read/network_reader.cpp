@@ -7,7 +7,7 @@
 #include "optim/printable.h"
 #include "peer/fleet/file/value.h"
 #include "peer/fleet/keys/key_words.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 
 namespace gv {
 namespace {

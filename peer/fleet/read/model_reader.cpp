@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/data/data_kind.h"
-#include "peer/fleet/file/content.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/file/value.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 
 namespace gv {
 namespace {

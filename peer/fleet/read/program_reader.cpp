@@ -6,7 +6,7 @@
 #include "gossip/algorithm.h"
 #include "gossip/attack.h"
 #include "peer/fleet/fleet_setup.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/sections.h"
 
 namespace gv {
 namespace {

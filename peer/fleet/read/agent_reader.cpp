@@ -1,5 +1,3 @@
-#include "peer/fleet/agent_reader.h"
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -7,9 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "gossip/algorithm.h"
 #include "optim/rl/environments.h"
 #include "peer/fleet/file/value.h"
-#include "peer/fleet/sections.h"
+#include "peer/fleet/read/algorithm_reader.h"
+#include "peer/fleet/read/sections.h"
 
 namespace gv {
 namespace {
