@@ -9,7 +9,7 @@
 #include "peer/fleet/fleet.h"
 #include "peer/launch/program/scout.h"
 #include "peer/record/run_folder.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {

@@ -4,7 +4,7 @@
 
 #include "peer/record/observer.h"
 #include "peer/record/run_folder.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

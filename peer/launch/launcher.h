@@ -15,7 +15,7 @@
 #include "peer/record/observer.h"
 #include "peer/record/run_folder.h"
 #include "peer/record/watch/hold_ups.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/wire/seal/peer_keys.h"
 
 namespace gv {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "peer/launch/address_pattern.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/runtime/tcp_peer.h"
 
 namespace gv {

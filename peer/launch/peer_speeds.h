@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "peer/launch/process.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

@@ -8,7 +8,7 @@
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/disk/posix_disk.h"
 #include "peer/record/run_folder.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

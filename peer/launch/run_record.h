@@ -10,7 +10,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/record/observer.h"
 #include "peer/record/run_folder.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

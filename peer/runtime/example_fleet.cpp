@@ -1,10 +1,9 @@
-#include "peer/runtime/example_fleet.h"
-
 #include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
+#include "peer/runtime/views.h"
 
 namespace gv {
 namespace {

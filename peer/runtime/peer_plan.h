@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "gossip/journal.h"
+#include "gossip/link/link_settings.h"
 #include "gossip/plan.h"
 #include "gossip/rules.h"
 #include "gossip/world.h"
@@ -11,7 +14,12 @@
 
 namespace gv {
 
+namespace wire {
+struct FrameBounds;
+}
+class Assembly;
 class Peer;
+struct FaultSpec;
 
 /// Parts between a peer and its world and journal; null for none.
 struct Interposed {
@@ -39,5 +47,12 @@ struct PeerBody {
 std::unique_ptr<Replica> choose_replica(std::unique_ptr<Replica> real, const PeerParts& parts);
 PeerBody make_peer(
     Plan plan, World& world, Journal& journal, Replica& replica, const PeerParts& parts);
+
+/// Returns a peer's link settings from its plan, without process identity and times.
+/// `small_messages` is in bytes of payload that a neighbour may always leave unacknowledged.
+LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64_t small_messages);
+LinkTimes link_times(const FaultSpec& faults);
+/// Returns the bounds of the frames that the peers of a fleet send to each other.
+wire::FrameBounds frame_bounds(const Assembly& fleet);
 
 }  // namespace gv

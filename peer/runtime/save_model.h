@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

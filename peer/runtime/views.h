@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <string>
 
+#include "gossip/algorithm.h"
 #include "peer/fleet/json/json.h"
-#include "peer/runtime/assembly.h"
+#include "peer/record/report/time_shares.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 
@@ -23,5 +25,13 @@ void add_chains(Json& json, const Assembly& fleet);
 bool does_without_supplier(const Assembly& fleet, PeerId by);
 /// Message that these peers have ended.
 std::string supply_ended_text(PeerId by);
+
+/// Returns the changes that this fleet still allows, so that no advice is one that would be
+/// refused.
+Remedies remedies_of(const Assembly& fleet);
+
+/// The text of a small fleet file for this method, with each of its options at its usual value:
+/// eight peers, a model that trains in seconds, a ring if the method allows it.
+std::string example_fleet(const AlgorithmRow& row);
 
 }  // namespace gv

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/runtime/ledger_audit.h"
+#include "peer/runtime/ledger.h"
 
 namespace gv {
 namespace {

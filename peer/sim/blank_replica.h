@@ -11,7 +11,7 @@
 
 #include "optim/train/replica.h"
 #include "optim/unknown_figure.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

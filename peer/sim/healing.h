@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {

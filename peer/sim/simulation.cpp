@@ -16,7 +16,7 @@
 #include "optim/state.h"
 #include "optim/workers.h"
 #include "peer/record/life/recorder.h"
-#include "peer/runtime/link_bounds.h"
+#include "peer/runtime/peer_plan.h"
 #include "peer/sim/audit.h"
 #include "peer/sim/faults.h"
 #include "peer/sim/sim_world.h"

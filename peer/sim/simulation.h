@@ -11,7 +11,7 @@
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/life/recorder.h"
 #include "peer/record/observer.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/runtime/peer_plan.h"
 #include "peer/sim/fault_injector.h"
 #include "peer/sim/faults.h"

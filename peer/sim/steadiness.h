@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/audit.h"
 
 namespace gv {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/runtime/link_bounds.h"
+#include "peer/runtime/peer_plan.h"
 
 namespace gv {
 namespace {

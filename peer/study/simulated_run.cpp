@@ -2,7 +2,7 @@
 
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/link_bounds.h"
+#include "peer/runtime/peer_plan.h"
 #include "peer/runtime/views.h"
 #include "peer/sim/swarm.h"
 #include "peer/study/predict/forecast/expectation.h"

@@ -7,7 +7,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/record/fleet_record.h"
 #include "peer/record/run_folder.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {

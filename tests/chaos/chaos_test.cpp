@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 #include "optim/rng.h"
-#include "peer/runtime/ledger_audit.h"
+#include "peer/runtime/ledger.h"
 #include "peer/sim/simulation.h"
 #include "tests/chaos/chaos_fleet.h"
 #include "tests/peer/launch/program.h"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
-#include "peer/runtime/ledger_audit.h"
+#include "peer/runtime/ledger.h"
 #include "peer/sim/drawn/fleet_draw.h"
 #include "peer/sim/swarm.h"
 #include "tests/from_environment.h"

@@ -1,7 +1,7 @@
 // The ledgers of two processes, and their audit.
 #include <stdexcept>
 
-#include "peer/runtime/ledger_audit.h"
+#include "peer/runtime/ledger.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"

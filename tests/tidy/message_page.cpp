@@ -14,7 +14,7 @@ struct Group {
 
 const std::vector<Group>& message_groups() {
   static const std::vector<Group> groups{
-      {"The fleet file", {"peer/fleet/", "peer/runtime/assembly"}},
+      {"The fleet file", {"peer/fleet/", "peer/runtime/assembly/assembly"}},
       {"A run as it goes",
        {"gossip/journal", "peer/launch/", "peer/record/disk/", "peer/record/run_folder",
         "peer/record/life/", "peer/record/watch/", "peer/model/checkpoint/",
@@ -29,15 +29,14 @@ const std::vector<Group>& message_groups() {
       {"Methods and servers", {"gossip/"}},
       {"Graphs and weights", {"graph/formats/", "graph/mixing/", "graph/topolog", "graph/spec/"}},
       {"Spectra and predictions", {"graph/", "peer/study/predict/"}},
-      {"Tables, pictures and texts",
-       {"optim/data/", "peer/runtime/load_data", "peer/runtime/fleet_sets"}},
+      {"Tables, pictures and texts", {"optim/data/", "peer/runtime/assembly/load_data"}},
       {"Models and optimizers", {"optim/", "peer/model/"}},
-      {"GPUs", {"gpu/", "peer/runtime/make_"}},
+      {"GPUs", {"gpu/", "peer/runtime/assembly/make_"}},
       {"Simulation and the swarm", {"peer/sim/", "peer/cli/run/simulate_", "peer/cli/run/swarm_"}},
       {"Sweeps", {"peer/study/sweep/", "peer/cli/results/sweep_"}},
       {"What runs have left",
-       {"peer/study/compare/", "peer/record/", "peer/runtime/chains_view",
-        "peer/runtime/supply_view", "peer/show/page/", "peer/fleet/json/"}},
+       {"peer/study/compare/", "peer/record/", "peer/runtime/views", "peer/show/page/",
+        "peer/fleet/json/"}},
       {"Commands and their options", {""}}};
   return groups;
 }

@@ -9,8 +9,8 @@
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/read/algorithm_reader.h"
 #include "peer/record/report/console.h"
-#include "peer/runtime/example_fleet.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/runtime/views.h"
 #include "peer/study/predict/forecast/round_prediction.h"
 
 namespace gv::cli {

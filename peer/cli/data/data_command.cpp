@@ -19,9 +19,8 @@
 #include "peer/model/card/model_card.h"
 #include "peer/record/export/exported_run.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/assembly.h"
-#include "peer/runtime/fleet_sets.h"
-#include "peer/runtime/load_data.h"
+#include "peer/runtime/assembly/assembly.h"
+#include "peer/runtime/assembly/load_data.h"
 
 namespace gv::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "peer/fleet/draft/fleet_draft.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/lan.h"
-#include "peer/runtime/fleet_sets.h"
+#include "peer/runtime/assembly/load_data.h"
 
 namespace gv::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "peer/record/observer.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/runtime/tcp_peer.h"
 #include "peer/sim/simulation.h"
 #include "peer/wire/seal/tls_context.h"

@@ -8,9 +8,9 @@
 #include "optim/train/muon.h"
 #include "optim/train/predictor.h"
 #include "peer/fleet/model_profile.h"
-#include "peer/runtime/division.h"
-#include "peer/runtime/experience_parts.h"
-#include "peer/runtime/load_data.h"
+#include "peer/runtime/assembly/division.h"
+#include "peer/runtime/assembly/load_data.h"
+#include "peer/runtime/assembly/peer_share.h"
 
 // Replaces, in the library of programs that bring their own gradients and data, predictor.cpp and
 // muon.cpp of optim/train, load_data.cpp, division.cpp and experience_parts.cpp of peer/runtime,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "peer/cli/embed/call_arguments.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv::embed {
 

@@ -16,7 +16,7 @@
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/program_fleet.h"
 #include "peer/cli/embed/program_tensors.h"
-#include "peer/runtime/program_model.h"
+#include "peer/runtime/assembly/program_model.h"
 #include "peer/sim/simulation.h"
 
 namespace gv::embed {

@@ -7,7 +7,7 @@
 
 #include "optim/train/program_replica.h"
 #include "peer/cli/embed/grapevine_program.h"
-#include "peer/runtime/program_model.h"
+#include "peer/runtime/assembly/program_model.h"
 
 namespace gv::embed {
 

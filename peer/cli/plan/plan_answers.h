@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv::cli {
 

@@ -18,7 +18,7 @@
 #include "peer/fleet/read/work_shares.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/runtime/views.h"
 #include "peer/study/predict/calibrate/calibrated_forecast.h"
 #include "peer/study/predict/calibrate/calibrated_model.h"

@@ -11,7 +11,7 @@
 #include "peer/fleet/read/work_shares.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/open_remedies.h"
+#include "peer/runtime/views.h"
 #include "peer/study/predict/forecast/batch_advice.h"
 
 namespace gv::cli {

@@ -9,7 +9,7 @@
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/runtime/ledger_audit.h"
+#include "peer/runtime/ledger.h"
 
 namespace gv::cli {
 namespace {

@@ -31,7 +31,7 @@
 #include "peer/record/observer.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/show/live/live_socket.h"
 #include "peer/study/predict/forecast/codec_trial.h"
 

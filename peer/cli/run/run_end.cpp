@@ -21,7 +21,6 @@
 #include "peer/record/report/time_shares.h"
 #include "peer/record/runs/peer_totals.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/runtime/open_remedies.h"
 #include "peer/runtime/views.h"
 #include "peer/show/live/run_finder.h"
 #include "peer/study/predict/forecast/expectation.h"

@@ -9,7 +9,7 @@
 #include "peer/launch/run_writer.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/watch/hold_ups.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/show/live/observed_run.h"
 
 namespace gv::cli {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv::cli {
 

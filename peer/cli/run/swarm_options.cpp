@@ -19,7 +19,7 @@
 #include "peer/launch/stop_signals.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/link_bounds.h"
+#include "peer/runtime/peer_plan.h"
 #include "peer/sim/drawn/shrink.h"
 #include "peer/sim/healing.h"
 #include "peer/sim/swarm.h"

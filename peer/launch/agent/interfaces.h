@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {

@@ -13,7 +13,7 @@
 #include "peer/launch/agent/remote_host.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/program/program_words.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "peer/launch/program/program_words.h"
-#include "peer/runtime/program_model.h"
+#include "peer/runtime/assembly/program_model.h"
 
 namespace gv {
 

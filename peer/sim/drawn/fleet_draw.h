@@ -9,7 +9,7 @@
 
 #include "gossip/algorithm.h"
 #include "peer/fleet/file/source.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

@@ -14,7 +14,7 @@
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "optim/train/predictor.h"
-#include "peer/runtime/assembly_checks.h"
+#include "peer/runtime/assembly/assembly_checks.h"
 
 namespace gv {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "optim/models/model.h"
 #include "peer/fleet/model_profile.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/wire/seal/cipher_speed.h"
 
 namespace gv {

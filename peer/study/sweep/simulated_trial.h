@@ -7,7 +7,7 @@
 
 #include "peer/record/fleet_record.h"
 #include "peer/record/life/recorder.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "tests/peer/fleet/first_problem.h"
 #include "tests/scratch_folder.h"
 

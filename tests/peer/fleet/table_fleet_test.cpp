@@ -5,8 +5,8 @@
 
 #include "optim/data/data_facts.h"
 #include "peer/fleet/data/table_statistics.h"
-#include "peer/runtime/assembly.h"
-#include "peer/runtime/fleet_sets.h"
+#include "peer/runtime/assembly/assembly.h"
+#include "peer/runtime/assembly/load_data.h"
 #include "tests/peer/fleet/first_problem.h"
 #include "tests/scratch_folder.h"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/model/tensors/tensor_file.h"
-#include "peer/runtime/program_model.h"
+#include "peer/runtime/assembly/program_model.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/wire/frame/frame.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/peer/launch/listening.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/record/fleet_record.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {

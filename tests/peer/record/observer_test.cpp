@@ -12,7 +12,7 @@
 
 #include "optim/rng.h"
 #include "optim/unknown_figure.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "peer/runtime/tcp_journal.h"
+#include "peer/runtime/tcp_peer.h"
 
 namespace gv {
 namespace {

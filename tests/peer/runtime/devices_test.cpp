@@ -7,8 +7,7 @@
 #include "gpu/cuda_replica.h"
 #include "peer/fleet/read/sections.h"
 #include "peer/fleet/read/work_shares.h"
-#include "peer/runtime/assembly.h"
-#include "peer/runtime/make_replica.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/study/bench/bench.h"
 #include "tests/scratch_folder.h"
 

@@ -1,8 +1,7 @@
-#include "peer/runtime/example_fleet.h"
-
 #include <gtest/gtest.h>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
+#include "peer/runtime/views.h"
 
 namespace gv {
 namespace {

@@ -1,6 +1,6 @@
-#include "peer/runtime/ledger_audit.h"
-
 #include <gtest/gtest.h>
+
+#include "peer/runtime/ledger.h"
 
 namespace gv {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/runtime/assembly.h"
-#include "peer/runtime/peer_share.h"
+#include "peer/runtime/assembly/assembly.h"
+#include "peer/runtime/assembly/peer_share.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip/plugin.h"
-#include "peer/runtime/program_model.h"
+#include "peer/runtime/assembly/program_model.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/injecting.h"
 

@@ -7,7 +7,7 @@
 
 #include "peer/fleet/fleet.h"
 #include "peer/record/report/culprits.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 
 // The culprits for the waits of a fleet in virtual time. Its record is that of real fleets.

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "peer/runtime/link_bounds.h"
+#include "peer/runtime/peer_plan.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/injecting.h"
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/fleet/fleet.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "tests/peer/sim/blamed.h"
 #include "tests/peer/sim/injecting.h"
 

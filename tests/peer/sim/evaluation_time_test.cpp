@@ -5,7 +5,7 @@
 #include "gossip/algorithm.h"
 #include "peer/fleet/digest.h"
 #include "peer/record/report/metrics.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/fleet/test_fleet.h"
 

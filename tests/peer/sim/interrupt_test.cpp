@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/fleet/test_fleet.h"
 

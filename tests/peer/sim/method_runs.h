@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/state.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/fleet/test_fleet.h"
 

@@ -9,7 +9,7 @@
 
 #include "optim/state.h"
 #include "optim/train/program_replica.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {

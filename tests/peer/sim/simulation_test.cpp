@@ -7,7 +7,7 @@
 #include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/runtime/ledger.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/fleet/test_fleet.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/runtime/link_bounds.h"
+#include "peer/runtime/peer_plan.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/fleet/fleet_file.h"
 #include "tests/peer/fleet/test_fleet.h"

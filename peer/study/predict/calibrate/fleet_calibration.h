@@ -7,7 +7,7 @@
 
 #include "graph/predict/local.h"
 #include "graph/predict/mean_lag.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/study/predict/calibrate/krylov.h"
 #include "peer/study/predict/calibrate/local_calibration.h"
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

@@ -8,7 +8,7 @@
 #include "graph/predict/stable_rates.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/fleet_record.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

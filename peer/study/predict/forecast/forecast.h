@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/study/predict/forecast/expectation.h"
 #include "peer/study/predict/forecast/mixing_law.h"
 

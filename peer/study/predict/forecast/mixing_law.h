@@ -9,7 +9,7 @@
 #include "graph/predict/quadratic.h"
 #include "graph/predict/regression.h"
 #include "graph/schedule/schedule.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/study/predict/forecast/expectation.h"
 
 namespace gv {

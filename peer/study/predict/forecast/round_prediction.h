@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "peer/fleet/specs.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "peer/fleet/model_profile.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/study/predict/parallel/strategy.h"
 
 namespace gv {

@@ -181,8 +181,8 @@ const MemberPiece* StrategyCosts::member_piece(const Strategy& d, std::size_t pi
   return d.tensor == 1 ? nullptr : &members_.at(d.tensor)[piece];
 }
 
-/// Follows Division (peer/runtime/division.h): a member computes its part of divided pieces, and
-/// all of the others.
+/// Follows Division (peer/runtime/assembly/division.h): a member computes its part of divided
+/// pieces, and all of the others.
 StrategyCosts::Work StrategyCosts::work(const Strategy& d, PeerId i, std::uint32_t rows) const {
   const StagePlan plan = d.stage(i);
   const std::size_t first = first_of(d, plan.stage);

@@ -14,7 +14,7 @@
 #include "optim/models/network_builder.h"
 #include "peer/fleet/model_profile.h"
 #include "peer/fleet/specs.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/study/predict/forecast/proposal.h"
 #include "peer/study/predict/parallel/timetable.h"
 

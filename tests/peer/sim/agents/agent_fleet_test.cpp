@@ -8,7 +8,7 @@
 
 #include "peer/fleet/digest.h"
 #include "peer/fleet/read/algorithm_reader.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "tests/peer/fleet/first_problem.h"
 #include "tests/peer/fleet/fleet_file.h"
 

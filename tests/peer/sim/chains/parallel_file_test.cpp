@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/runtime/open_remedies.h"
+#include "peer/runtime/views.h"
 #include "tests/peer/fleet/first_problem.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 

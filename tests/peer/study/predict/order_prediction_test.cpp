@@ -9,7 +9,7 @@
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "optim/rng.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/predict/forecast/mixing_law.h"
 #include "tests/peer/fleet/test_fleet.h"

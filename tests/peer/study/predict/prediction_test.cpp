@@ -6,7 +6,7 @@
 #include "graph/schedules.h"
 #include "graph/topologies.h"
 #include "optim/rng.h"
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/fleet/test_fleet.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "peer/runtime/example_fleet.h"
+#include "peer/runtime/views.h"
 #include "peer/study/sweep/trial_job.h"
 #include "tests/peer/study/sweep/sweep_fixture.h"
 #include "tests/text_of.h"

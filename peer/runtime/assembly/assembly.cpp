@@ -1,4 +1,4 @@
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,8 +27,8 @@
 #include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/fleet_setup.h"
 #include "peer/model/tensors/tensor_file.h"
-#include "peer/runtime/assembly_checks.h"
-#include "peer/runtime/load_data.h"
+#include "peer/runtime/assembly/assembly_checks.h"
+#include "peer/runtime/assembly/load_data.h"
 
 namespace gv {
 namespace {

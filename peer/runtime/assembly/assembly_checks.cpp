@@ -1,7 +1,6 @@
-#include "peer/runtime/assembly_checks.h"
+#include "peer/runtime/assembly/assembly_checks.h"
 
 #include <algorithm>
-#include <string>
 
 #include <fmt/format.h>
 
@@ -31,6 +30,27 @@ std::string why_not_by_samples(const Assembly& of) {
   if (fleet.data_servers > 0 || of.algorithm->hands_samples)
     return "data servers send the samples, so no peer has its own number of samples: leave it out";
   return "";
+}
+
+/// Returns why training stays on the CPU because of the optimizer or the objective.
+OnTheCpu trains_on_the_cpu(const Assembly& of) {
+  const Fleet& fleet = of.fleet;
+  if (fleet.optimizer.clip_norm > 0)
+    return {"train.optimizer.clip_norm",
+            "gradients are shortened on the CPU only: take `device: cpu`"};
+  if (fleet.optimizer.accumulate > 1)
+    return {"train.optimizer.accumulate",
+            "moments that take several gradients at once are kept on the CPU only: take `device: "
+            "cpu`, or leave it out"};
+  if (fleet.optimizer.kind == "muon")
+    return {"train.optimizer", "muon steps on the CPU only: take `device: cpu`, or `kind: adamw`"};
+  if (of.data.train && !class_weights(*of.data.train).empty())
+    return {"train.class_weights", "classes are weighted on the CPU only: take `device: cpu`"};
+  if (!cuda_trains(fleet.model))
+    return {"model",
+            fmt::format("model `{}` is trained on the CPU only: take `device: cpu` or `auto`",
+                        fleet.model.kind)};
+  return {};
 }
 
 }  // namespace
@@ -106,31 +126,6 @@ void check_muon(const Assembly& of) {
   if (fleet.parallel)
     no("muon takes a model's matrices, and a stage has some of them: take `kind: adamw`");
 }
-
-namespace {
-
-/// Returns why training stays on the CPU because of the optimizer or the objective.
-OnTheCpu trains_on_the_cpu(const Assembly& of) {
-  const Fleet& fleet = of.fleet;
-  if (fleet.optimizer.clip_norm > 0)
-    return {"train.optimizer.clip_norm",
-            "gradients are shortened on the CPU only: take `device: cpu`"};
-  if (fleet.optimizer.accumulate > 1)
-    return {"train.optimizer.accumulate",
-            "moments that take several gradients at once are kept on the CPU only: take `device: "
-            "cpu`, or leave it out"};
-  if (fleet.optimizer.kind == "muon")
-    return {"train.optimizer", "muon steps on the CPU only: take `device: cpu`, or `kind: adamw`"};
-  if (of.data.train && !class_weights(*of.data.train).empty())
-    return {"train.class_weights", "classes are weighted on the CPU only: take `device: cpu`"};
-  if (!cuda_trains(fleet.model))
-    return {"model",
-            fmt::format("model `{}` is trained on the CPU only: take `device: cpu` or `auto`",
-                        fleet.model.kind)};
-  return {};
-}
-
-}  // namespace
 
 OnTheCpu stays_on_the_cpu(const Assembly& of, PeerId i) {
   const Fleet& fleet = of.fleet;

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

@@ -1,5 +1,3 @@
-#include "peer/runtime/make_replica.h"
-
 #include <algorithm>
 #include <stdexcept>
 
@@ -10,6 +8,7 @@
 #include "optim/data/data_facts.h"
 #include "optim/train/host_replica.h"
 #include "optim/workers.h"
+#include "peer/runtime/assembly/assembly.h"
 
 namespace gv {
 

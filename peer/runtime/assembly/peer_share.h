@@ -3,9 +3,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <vector>
 
+#include "gossip/experience.h"
 #include "gossip/message.h"
 #include "optim/models/objective.h"
+#include "peer/fleet/fleet.h"
 
 namespace gv {
 
@@ -31,5 +34,14 @@ class SampleSource {
   std::function<std::uint32_t(PeerId)> batch_;
   std::map<PeerId, Stream> streams_;
 };
+
+// The parts of actors and memories in a fleet of agents.
+
+std::shared_ptr<ExperiencePart> memory_part(const Fleet& fleet, const Setup& setup, PeerId memory);
+/// `start` is the first model of all peers; empty if it is drawn.
+std::shared_ptr<ExperiencePart> actor_part(const Fleet& fleet,
+                                           const Setup& setup,
+                                           PeerId actor,
+                                           std::vector<float> start);
 
 }  // namespace gv

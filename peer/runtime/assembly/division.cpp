@@ -1,14 +1,12 @@
-#include "peer/runtime/division.h"
+#include "peer/runtime/assembly/division.h"
 
 #include <algorithm>
 #include <exception>
 
 #include <fmt/format.h>
 
-#include "optim/models/network_cut.h"
-#include "optim/train/stage_objective.h"
 #include "peer/fleet/model_profile.h"
-#include "peer/runtime/assembly_checks.h"
+#include "peer/runtime/assembly/assembly_checks.h"
 
 namespace gv {
 namespace {

@@ -1,10 +1,9 @@
-#include "peer/runtime/peer_share.h"
+#include "peer/runtime/assembly/peer_share.h"
 
 #include <algorithm>
 
 #include "gossip/attack.h"
 #include "gossip/chain.h"
-#include "gossip/experience.h"
 #include "gossip/servers.h"
 #include "gossip/supply.h"
 #include "graph/schedule/schedule.h"
@@ -13,9 +12,8 @@
 #include "optim/train/predictor.h"
 #include "optim/train/slice_objective.h"
 #include "optim/train/wrapped_objective.h"
-#include "peer/runtime/assembly.h"
-#include "peer/runtime/assembly_checks.h"
-#include "peer/runtime/experience_parts.h"
+#include "peer/runtime/assembly/assembly.h"
+#include "peer/runtime/assembly/assembly_checks.h"
 
 // One peer's share of the fleet: its part of the data and of the model, its neighbours, its work.
 

@@ -1,4 +1,4 @@
-#include "peer/runtime/program_model.h"
+#include "peer/runtime/assembly/program_model.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,3 @@
-#include "peer/runtime/experience_parts.h"
-
 #include <utility>
 
 #include "gossip/supply.h"
@@ -7,6 +5,7 @@
 #include "optim/rl/acting.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/served_memory.h"
+#include "peer/runtime/assembly/peer_share.h"
 
 namespace gv {
 namespace {
