@@ -1,7 +1,5 @@
 #include "peer/sim/blank_replica.h"
 
-#include <vector>
-
 namespace gv {
 
 /// Each stage of a chain has its own work.

@@ -1,5 +1,3 @@
-#include "peer/sim/healing.h"
-
 #include <algorithm>
 #include <cmath>
 

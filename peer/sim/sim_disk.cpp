@@ -1,10 +1,10 @@
-#include "peer/sim/sim_disk.h"
-
 #include <algorithm>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "peer/sim/trial.h"
 
 namespace gv {
 namespace {

@@ -1,11 +1,6 @@
 #include "peer/sim/simulation.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <deque>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,13 +10,8 @@
 #include "optim/check.h"
 #include "optim/state.h"
 #include "optim/workers.h"
-#include "peer/record/life/recorder.h"
-#include "peer/runtime/peer_plan.h"
-#include "peer/sim/audit.h"
-#include "peer/sim/faults.h"
-#include "peer/sim/sim_world.h"
-#include "peer/sim/steadiness.h"
 #include "peer/sim/trial.h"
+#include "peer/sim/world/sim_world.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/sim/steadiness.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>

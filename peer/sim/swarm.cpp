@@ -4,7 +4,6 @@
 #include <atomic>
 #include <mutex>
 #include <numeric>
-#include <string>
 #include <system_error>
 #include <thread>
 

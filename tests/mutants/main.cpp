@@ -20,8 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "peer/sim/drawn/shrink.h"
-#include "peer/sim/healing.h"
+#include "peer/sim/drawn/fleet_draw.h"
 #include "peer/sim/swarm.h"
 #include "tests/mutants/mutants.h"
 #include "tests/peer/fleet/test_fleet.h"

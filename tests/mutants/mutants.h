@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "peer/runtime/peer_plan.h"
-#include "peer/sim/sim_carrier.h"
+#include "peer/sim/world/sim_carrier.h"
 
 namespace gv::mutants {
 
@@ -19,7 +19,7 @@ struct Mutant {
   bool clips = false;  ///< whether that fleet clips the flows of distant neighbours
   std::string_view topology = "ring";
   PeerId peers = 6;
-  /// Looks for damage that drawn fleets keep after an accident (peer/sim/healing.h).
+  /// Looks for damage that drawn fleets keep after an accident (peer/sim/swarm.h).
   bool after_accidents = false;
 };
 

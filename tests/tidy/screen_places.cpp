@@ -29,7 +29,7 @@ bool of_screens(const std::string& path) {
                                        "peer/show/live/run_finder",
                                        "peer/show/live/top_",
                                        "peer/show/page/",
-                                       "peer/sim/sim_network",
+                                       "peer/sim/world/sim_network",
                                        "peer/study/bench/",
                                        "peer/study/compare/comparison_",
                                        "peer/study/compare/critical_path",

@@ -28,7 +28,6 @@
 #include "peer/record/report/time_shares.h"
 #include "peer/record/report/warnings.h"
 #include "peer/runtime/views.h"
-#include "peer/sim/kept_round.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/predict/forecast/codec_trial.h"
 #include "peer/study/predict/forecast/expectation.h"

@@ -20,8 +20,7 @@
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/peer_plan.h"
-#include "peer/sim/drawn/shrink.h"
-#include "peer/sim/healing.h"
+#include "peer/sim/drawn/fleet_draw.h"
 #include "peer/sim/swarm.h"
 
 namespace gv::cli {

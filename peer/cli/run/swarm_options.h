@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "peer/cli/fleet_options.h"
-#include "peer/sim/fault_injector.h"
+#include "peer/sim/world/fault_injector.h"
 
 namespace gv::cli {
 

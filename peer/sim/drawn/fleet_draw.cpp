@@ -8,9 +8,7 @@
 #include <numeric>
 #include <set>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,7 +18,6 @@
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "optim/rng.h"
-#include "peer/sim/swarm.h"
 
 namespace gv {
 namespace {

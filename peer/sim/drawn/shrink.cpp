@@ -1,5 +1,3 @@
-#include "peer/sim/drawn/shrink.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -18,6 +16,7 @@
 
 #include "optim/printable.h"
 #include "optim/workers.h"
+#include "peer/sim/drawn/fleet_draw.h"
 
 namespace gv {
 namespace {

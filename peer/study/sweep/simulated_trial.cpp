@@ -25,7 +25,6 @@
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/save_model.h"
 #include "peer/sim/blank_replica.h"
-#include "peer/sim/kept_round.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/simulated_run.h"
 #include "peer/study/sweep/trial_job.h"

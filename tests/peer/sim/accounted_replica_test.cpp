@@ -1,11 +1,10 @@
-#include "peer/sim/accounted_replica.h"
-
 #include <algorithm>
 #include <functional>
 
 #include <gtest/gtest.h>
 
 #include "optim/train/host_replica.h"
+#include "peer/sim/world/audit.h"
 
 namespace gv {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/sim/accounted_replica.h"
+#include "peer/sim/world/audit.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
 

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "peer/sim/healing.h"
+#include "peer/sim/swarm.h"
 
 namespace gv {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/sim/processes.h"
+#include "peer/sim/world/processes.h"
 
 namespace gv {
 namespace {

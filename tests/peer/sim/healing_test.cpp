@@ -1,5 +1,3 @@
-#include "peer/sim/healing.h"
-
 #include <functional>
 #include <map>
 
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
+#include "peer/sim/swarm.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/brisk_times.h"
 

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/sim/accounted_replica.h"
+#include "peer/sim/world/audit.h"
 #include "tests/gossip/one_peer.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"

@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "peer/sim/drawn/shrink.h"
+#include "peer/sim/drawn/fleet_draw.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/program_peers.h"
 

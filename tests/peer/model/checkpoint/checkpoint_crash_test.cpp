@@ -16,7 +16,7 @@
 
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/disk/posix_disk.h"
-#include "peer/sim/sim_disk.h"
+#include "peer/sim/trial.h"
 #include "tests/scratch_folder.h"
 
 // The newest loadable checkpoint is never older than the last acknowledged one: after a loss of

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/model/checkpoint/checkpoint_store.h"
-#include "peer/sim/sim_disk.h"
+#include "peer/sim/trial.h"
 
 namespace gv {
 namespace {

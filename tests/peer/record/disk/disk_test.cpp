@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "peer/record/disk/posix_disk.h"
-#include "peer/sim/sim_disk.h"
+#include "peer/sim/trial.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -6,7 +6,7 @@
 
 #include "optim/models/model.h"
 #include "peer/fleet/model_profile.h"
-#include "peer/sim/accounted_replica.h"
+#include "peer/sim/world/audit.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"
 

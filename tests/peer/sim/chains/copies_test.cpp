@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/sim/accounted_replica.h"
 #include "peer/sim/blank_replica.h"
 #include "peer/sim/swarm.h"
+#include "peer/sim/world/audit.h"
 #include "peer/study/predict/forecast/proposal.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 #include "tests/peer/sim/injecting.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/sim/accounted_replica.h"
+#include "peer/sim/world/audit.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 
 // Chains without a flush must end with the results of one process per model that composes its

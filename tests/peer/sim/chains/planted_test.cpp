@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "peer/sim/accounted_replica.h"
+#include "peer/sim/world/audit.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 
 // Chains with one bug each. The comparisons with whole peers and with an undisturbed end find it.

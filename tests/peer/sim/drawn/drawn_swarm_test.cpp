@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "peer/sim/drawn/shrink.h"
+#include "peer/sim/drawn/fleet_draw.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

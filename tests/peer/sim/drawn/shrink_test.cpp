@@ -1,7 +1,6 @@
-#include "peer/sim/drawn/shrink.h"
-
 #include <gtest/gtest.h>
 
+#include "peer/sim/drawn/fleet_draw.h"
 #include "tests/mutants/mutants.h"
 
 namespace gv {

@@ -1,7 +1,7 @@
 #include <chrono>
 #include <deque>
 
-#include "peer/sim/sim_network.h"
+#include "peer/sim/world/sim_network.h"
 #include "tests/gossip/link/scripted_user.h"
 #include "tests/peer/wire/link/link_net.h"
 

@@ -10,7 +10,7 @@
 
 #include "gossip/peer.h"
 #include "optim/train/host_replica.h"
-#include "peer/sim/accounted_replica.h"
+#include "peer/sim/world/audit.h"
 #include "peer/wire/tcp/tcp_world.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"

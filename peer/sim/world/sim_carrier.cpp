@@ -1,4 +1,4 @@
-#include "peer/sim/sim_carrier.h"
+#include "peer/sim/world/sim_carrier.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,9 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "peer/sim/faults.h"
-#include "peer/sim/sim_network.h"
-#include "peer/wire/frame/frame.h"
+#include "peer/sim/world/faults.h"
+#include "peer/sim/world/sim_network.h"
 
 namespace gv {
 namespace {

@@ -11,9 +11,9 @@
 #include "gossip/world.h"
 #include "optim/rng.h"
 #include "peer/fleet/specs.h"
-#include "peer/sim/fault_injector.h"
-#include "peer/sim/processes.h"
-#include "peer/sim/sim_network.h"
+#include "peer/sim/world/fault_injector.h"
+#include "peer/sim/world/processes.h"
+#include "peer/sim/world/sim_network.h"
 
 namespace gv {
 

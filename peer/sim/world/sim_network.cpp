@@ -1,10 +1,9 @@
-#include "peer/sim/sim_network.h"
+#include "peer/sim/world/sim_network.h"
 
 #include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <span>
-#include <utility>
 
 #include <fmt/format.h>
 

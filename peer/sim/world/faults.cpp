@@ -1,4 +1,4 @@
-#include "peer/sim/faults.h"
+#include "peer/sim/world/faults.h"
 
 #include <algorithm>
 #include <array>

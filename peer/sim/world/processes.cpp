@@ -1,8 +1,7 @@
-#include "peer/sim/processes.h"
+#include "peer/sim/world/processes.h"
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "optim/check.h"
 

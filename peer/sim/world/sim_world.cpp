@@ -1,14 +1,12 @@
-#include "peer/sim/sim_world.h"
+#include "peer/sim/world/sim_world.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "gossip/link/link_settings.h"
-#include "gossip/peer.h"
 #include "optim/check.h"
-#include "peer/sim/faults.h"
-#include "peer/wire/frame/frame.h"
+#include "peer/sim/world/faults.h"
 
 namespace gv {
 namespace {

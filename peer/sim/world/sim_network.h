@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "peer/sim/fault_injector.h"
-#include "peer/sim/processes.h"
-#include "peer/sim/sim_carrier.h"
-#include "peer/sim/sim_world.h"
+#include "peer/sim/world/fault_injector.h"
+#include "peer/sim/world/processes.h"
+#include "peer/sim/world/sim_carrier.h"
+#include "peer/sim/world/sim_world.h"
 #include "peer/wire/frame/frame.h"
 
 namespace gv {

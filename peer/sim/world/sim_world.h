@@ -15,7 +15,7 @@
 #include "optim/workers.h"
 #include "peer/record/life/recorder.h"
 #include "peer/record/observer.h"
-#include "peer/sim/processes.h"
+#include "peer/sim/world/processes.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/tcp/timing.h"
 

@@ -1,4 +1,4 @@
-#include "peer/sim/fault_injector.h"
+#include "peer/sim/world/fault_injector.h"
 
 #include <cmath>
 
