@@ -24,7 +24,7 @@
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
 #include "peer/runtime/ledger.h"
-#include "peer/study/predict/forecast/codec_trial.h"
+#include "peer/study/predict/forecast/advice.h"
 #include "peer/study/predict/forecast/forecast.h"
 
 namespace gv::cli {

@@ -13,7 +13,7 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/reference/key_table.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/study/sweep/sweep_file.h"
+#include "peer/study/sweep/plan/sweep_file.h"
 
 namespace gv::cli {
 namespace {

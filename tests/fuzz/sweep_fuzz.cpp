@@ -1,6 +1,6 @@
 // A sweep file, and the cells that its axes make.
 #include "optim/check.h"
-#include "peer/study/sweep/axes.h"
+#include "peer/study/sweep/plan/sweep_file.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"

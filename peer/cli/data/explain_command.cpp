@@ -11,7 +11,7 @@
 #include "peer/fleet/reference/key_table.h"
 #include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/study/sweep/sweep_file.h"
+#include "peer/study/sweep/plan/sweep_file.h"
 
 namespace gv::cli {
 namespace {

@@ -21,7 +21,7 @@
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/study/predict/forecast/forecast_view.h"
+#include "peer/study/predict/forecast/forecast.h"
 #include "peer/study/predict/forecast/mixing_law.h"
 
 namespace gv::cli {

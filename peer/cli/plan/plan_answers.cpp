@@ -21,7 +21,6 @@
 #include "peer/runtime/views.h"
 #include "peer/study/predict/forecast/proposal.h"
 #include "peer/study/predict/parallel/proposals.h"
-#include "peer/study/predict/parallel/strategy_search.h"
 #include "peer/study/sweep/trial_job.h"
 
 namespace gv::cli {

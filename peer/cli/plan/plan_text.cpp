@@ -12,7 +12,7 @@
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/views.h"
-#include "peer/study/predict/forecast/batch_advice.h"
+#include "peer/study/predict/forecast/advice.h"
 
 namespace gv::cli {
 

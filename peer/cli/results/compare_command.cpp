@@ -9,8 +9,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/study/compare/comparison_json.h"
-#include "peer/study/compare/comparison_text.h"
+#include "peer/study/compare/comparison.h"
 #include "peer/study/compare/expectations.h"
 
 namespace gv::cli {

@@ -13,7 +13,7 @@
 #include "peer/show/page/report_page.h"
 #include "peer/show/page/run_report.h"
 #include "peer/show/page/svg_file.h"
-#include "peer/study/compare/comparison_text.h"
+#include "peer/study/compare/comparison.h"
 
 namespace gv::cli {
 namespace {

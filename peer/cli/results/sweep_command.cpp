@@ -19,14 +19,12 @@
 #include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/answer_picture.h"
-#include "peer/study/compare/comparison_text.h"
+#include "peer/study/compare/comparison.h"
 #include "peer/study/compare/expectations.h"
-#include "peer/study/sweep/estimate.h"
+#include "peer/study/sweep/plan/trial_plan.h"
 #include "peer/study/sweep/sweep.h"
 #include "peer/study/sweep/sweep_folder.h"
-#include "peer/study/sweep/sweep_screen.h"
 #include "peer/study/sweep/trial_job.h"
-#include "peer/study/sweep/trial_plan.h"
 
 namespace gv::cli {
 namespace {

@@ -33,7 +33,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/runtime/assembly/assembly.h"
 #include "peer/show/live/live_socket.h"
-#include "peer/study/predict/forecast/codec_trial.h"
+#include "peer/study/predict/forecast/advice.h"
 
 namespace gv::cli {
 namespace {

@@ -35,7 +35,7 @@
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/save_model.h"
-#include "peer/study/predict/forecast/codec_trial.h"
+#include "peer/study/predict/forecast/advice.h"
 #include "peer/wire/socket/named_socket.h"
 
 namespace gv::cli {

@@ -31,7 +31,7 @@
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_service.h"
 #include "peer/show/live/live_socket.h"
-#include "peer/study/predict/forecast/codec_trial.h"
+#include "peer/study/predict/forecast/advice.h"
 
 namespace gv::cli {
 namespace {

@@ -29,7 +29,7 @@
 #include "peer/record/report/warnings.h"
 #include "peer/runtime/views.h"
 #include "peer/sim/simulation.h"
-#include "peer/study/predict/forecast/codec_trial.h"
+#include "peer/study/predict/forecast/advice.h"
 #include "peer/study/predict/forecast/expectation.h"
 #include "peer/study/simulated_run.h"
 

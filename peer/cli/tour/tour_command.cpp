@@ -19,12 +19,9 @@
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/graph_page.h"
 #include "peer/show/page/run_report.h"
-#include "peer/study/compare/comparison_json.h"
-#include "peer/study/compare/comparison_text.h"
-#include "peer/study/sweep/estimate.h"
+#include "peer/study/compare/comparison.h"
 #include "peer/study/sweep/sweep.h"
 #include "peer/study/sweep/sweep_folder.h"
-#include "peer/study/sweep/sweep_screen.h"
 
 namespace gv::cli {
 namespace {

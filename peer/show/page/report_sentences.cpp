@@ -10,7 +10,7 @@
 #include "peer/show/page/labels.h"
 #include "peer/show/page/report_sections.h"
 #include "peer/show/page/states.h"
-#include "peer/study/compare/comparison_text.h"
+#include "peer/study/compare/comparison.h"
 #include "peer/study/compare/critical_path.h"
 
 namespace gv {

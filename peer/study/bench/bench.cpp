@@ -7,7 +7,6 @@
 #include "gpu/cuda_replica.h"
 #include "optim/check.h"
 #include "optim/host/slices.h"
-#include "optim/models/model.h"
 #include "optim/rl/acting.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/replay_memory.h"

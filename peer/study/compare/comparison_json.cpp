@@ -1,10 +1,8 @@
-#include "peer/study/compare/comparison_json.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "peer/study/compare/comparison_text.h"
+#include "peer/study/compare/comparison.h"
 #include "peer/study/compare/critical_path.h"
 
 namespace gv {

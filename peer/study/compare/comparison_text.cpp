@@ -1,5 +1,3 @@
-#include "peer/study/compare/comparison_text.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +7,7 @@
 #include "optim/printable.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
+#include "peer/study/compare/comparison.h"
 #include "peer/study/compare/critical_path.h"
 #include "peer/study/compare/statistics.h"
 

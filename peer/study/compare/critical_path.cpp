@@ -4,12 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "peer/study/compare/comparison_text.h"
 
 namespace gv {
 namespace {

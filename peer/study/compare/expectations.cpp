@@ -13,7 +13,6 @@
 
 #include "optim/printable.h"
 #include "peer/record/report/console.h"
-#include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/statistics.h"
 
 namespace gv {

@@ -11,7 +11,6 @@
 
 #include "gossip/algorithm.h"
 #include "optim/printable.h"
-#include "peer/record/runs/groups.h"
 #include "peer/study/compare/statistics.h"
 
 namespace gv {

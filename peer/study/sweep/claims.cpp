@@ -1,5 +1,3 @@
-#include "peer/study/sweep/claims.h"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -16,6 +14,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
+#include "peer/study/sweep/sweep_folder.h"
 #include "peer/wire/socket/descriptor.h"
 
 namespace gv {

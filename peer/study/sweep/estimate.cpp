@@ -1,5 +1,3 @@
-#include "peer/study/sweep/estimate.h"
-
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -15,7 +13,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
-#include "peer/study/sweep/simulated_trial.h"
+#include "peer/study/sweep/sweep.h"
 #include "peer/study/sweep/trial_job.h"
 
 namespace gv {

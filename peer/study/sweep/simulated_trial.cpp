@@ -1,5 +1,3 @@
-#include "peer/study/sweep/simulated_trial.h"
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>

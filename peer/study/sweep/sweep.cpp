@@ -13,8 +13,6 @@
 #include <poll.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json.h"
-#include "peer/launch/process.h"
 
 namespace gv {
 namespace {

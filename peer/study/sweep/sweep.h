@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -10,8 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "peer/fleet/json/json.h"
 #include "peer/launch/process.h"
-#include "peer/study/sweep/claims.h"
+#include "peer/study/sweep/plan/trial_plan.h"
 #include "peer/study/sweep/sweep_folder.h"
 #include "peer/study/sweep/sweep_state.h"
 #include "peer/study/sweep/trial_job.h"
@@ -116,5 +119,86 @@ class Sweep {
   bool left_ = false;  ///< something is ready that this process does not run yet
   std::size_t finished_ = 0;
 };
+
+/// The expected cost of a sweep. It includes that later rungs resume from earlier ones, but not
+/// that diverged trials end early.
+struct SweepEstimate {
+  std::size_t tuned_families = 0;
+  double tuning_trainings = 0;  ///< in full trainings
+  std::size_t tuning_trials = 0;
+  std::size_t trainings = 0;    ///< trainings to measure
+  std::size_t replays = 0;      ///< trials that only run the clock
+  double training_seconds = 0;  ///< mean of one training, on one core
+  double measured_seconds = 0;  ///< duration of the estimate's own measurement
+  std::size_t workers = 1;
+  MemoryRoom memory;  ///< not measured for real runs
+  double wall_seconds = 0;
+  double disk_bytes = 0;
+  double checkpoint_bytes = 0;  ///< in addition, during tuning: checkpoints for promotion
+};
+
+/// Trains some families for about two seconds in total, in this process and on one core, and counts
+/// CPU time; on busy cores the sweep takes longer. Real runs are only counted. `memory`: the
+/// figures that have already limited `workers`.
+SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers, MemoryRoom memory);
+
+std::string estimate_text(const SweepPlan& plan, const SweepEstimate& estimate);
+Json estimate_json(const SweepPlan& plan, const SweepEstimate& estimate);
+
+/// "1 cell", "3 cells"; `many`: the plural if it is irregular.
+inline std::string counted(std::size_t number,
+                           const std::string& one,
+                           const std::string& many = "") {
+  return std::to_string(number) + " " + (number == 1 ? one : many.empty() ? one + "s" : many);
+}
+
+using FailedTrials = std::map<std::size_t, std::string>;  ///< reasons by trial number
+
+/// Reads the arguments of --only. Throws std::invalid_argument with the valid labels.
+CellPattern only_pattern(const std::vector<std::string>& only, const SweepPlan& plan);
+
+/// Estimates the remaining time from the trials finished in this process.
+class SweepClock {
+ public:
+  SweepClock(const SweepPlan& plan, const SweepState& state);
+  void count() { ++finished_; }
+  std::optional<double> left() const;  ///< seconds
+
+ private:
+  const SweepState& state_;
+  std::chrono::steady_clock::time_point began_;
+  std::size_t finished_ = 0;
+};
+
+/// "tune 30/48  measure 21/48  2 running: one-peer s3 61 %  11 min left"
+std::string progress_text(const SweepPlan& plan,
+                          const SweepState& state,
+                          const std::vector<WorkerPool::Running>& running,
+                          const std::string& elsewhere,
+                          std::optional<double> left);
+/// "tune    d-psgd  12 trials  lr 0.08  935 rounds (base: 1.04x)"
+std::string tuned_text(const SweepPlan& plan, std::size_t family, const TunedFamily& tuned);
+/// Returns a line for each trial; ends with a newline, as does end_text.
+std::string list_text(const SweepPlan& plan, const SweepFolder& folder, const SweepState& state);
+/// Returns a summary of all trials, and the command that compares them.
+std::string end_text(const SweepPlan& plan,
+                     const SweepFolder& folder,
+                     const SweepState& state,
+                     const FailedTrials& failed);
+/// Returns a line for each other build whose trials count as done: "warning: 3 trials are of
+/// another build than this one: grapevine 1.0 (g++ 12.2.0, Release, sources ..)". Empty if all are
+/// from this build, or contain no build.
+std::string kept_builds_text(const SweepPlan& plan,
+                             const SweepState& state,
+                             const std::string& build);
+/// Returns a line for each other build whose trials do not count and run again, with a way to keep
+/// them; empty if there are none.
+std::string left_builds_text(const SweepState& state);
+/// Returns the summary as JSON, {"schema": "grapevine.sweep/1", ...}. The caller adds what was
+/// finished in this process.
+Json sweep_json(const SweepPlan& plan,
+                const SweepFolder& folder,
+                const SweepState& state,
+                const FailedTrials& failed);
 
 }  // namespace gv

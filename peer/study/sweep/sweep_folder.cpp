@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -14,7 +12,6 @@
 #include <xxhash.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json.h"
 
 namespace gv {
 namespace {

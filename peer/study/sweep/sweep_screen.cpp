@@ -1,5 +1,3 @@
-#include "peer/study/sweep/sweep_screen.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include "graph/spec/nearest.h"
 #include "optim/printable.h"
 #include "peer/record/report/screen.h"
+#include "peer/study/sweep/sweep.h"
 
 namespace gv {
 namespace {

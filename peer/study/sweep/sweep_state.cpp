@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "peer/fleet/file/source.h"
-#include "peer/study/sweep/simulated_trial.h"
+#include "peer/study/sweep/trial_job.h"
 
 namespace gv {
 namespace {

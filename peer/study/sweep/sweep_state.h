@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "peer/study/sweep/plan/trial_plan.h"
+#include "peer/study/sweep/plan/tuning.h"
 #include "peer/study/sweep/sweep_folder.h"
-#include "peer/study/sweep/trial_plan.h"
-#include "peer/study/sweep/tuning.h"
 
 namespace gv {
 

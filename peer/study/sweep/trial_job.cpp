@@ -13,14 +13,12 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include <fmt/format.h>
 #include <sys/wait.h>
 
 #include "optim/printable.h"
 #include "optim/workers.h"
-#include "peer/fleet/json/json.h"
 #include "peer/launch/process.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/screen.h"

@@ -10,7 +10,6 @@
 #include "graph/predict/transient.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
-#include "peer/study/predict/forecast/forecast.h"
 
 namespace gv {
 namespace {
@@ -124,6 +123,22 @@ std::optional<double> beyond_trust(const Assembly& fleet, const FleetCalibration
   if (most <= Forecast::trusted) return std::nullopt;
   return most;
 }
+
+/// If the rate is too large for some measured curvature, training changes the curvature as it
+/// proceeds (Cohen et al. 2021, arXiv:2103.00065). A quadratic with fixed curvature then predicts
+/// impossible losses: below zero, or far above the initial loss.
+bool holds(const CalibratedForecast& own, const Forecast& filled, Round rounds) {
+  const double last = own.loss_local(rounds);
+  const double before = own.loss_local(rounds - rounds / 10);
+  return std::isfinite(last) && std::min(last, before) >= 0 && last <= 1e3 * own.loss_local(0) &&
+         std::isfinite(filled.consensus.value_or(0)) &&
+         std::isfinite(filled.excess_mean_error.value_or(0));
+}
+
+constexpr const char* does_not_hold =
+    "the quadratic model does not hold here: with the curvatures measured along the training it "
+    "leaves what a loss can be, which real training does not do; no losses are predicted (at a "
+    "lower train.optimizer.lr it holds for longer)";
 
 }  // namespace
 
@@ -281,26 +296,6 @@ std::optional<std::uint64_t> CalibratedForecast::rounds_to(double target) const 
   }
   return std::nullopt;
 }
-
-namespace {
-
-/// If the rate is too large for some measured curvature, training changes the curvature as it
-/// proceeds (Cohen et al. 2021, arXiv:2103.00065). A quadratic with fixed curvature then predicts
-/// impossible losses: below zero, or far above the initial loss.
-bool holds(const CalibratedForecast& own, const Forecast& filled, Round rounds) {
-  const double last = own.loss_local(rounds);
-  const double before = own.loss_local(rounds - rounds / 10);
-  return std::isfinite(last) && std::min(last, before) >= 0 && last <= 1e3 * own.loss_local(0) &&
-         std::isfinite(filled.consensus.value_or(0)) &&
-         std::isfinite(filled.excess_mean_error.value_or(0));
-}
-
-constexpr const char* does_not_hold =
-    "the quadratic model does not hold here: with the curvatures measured along the training it "
-    "leaves what a loss can be, which real training does not do; no losses are predicted (at a "
-    "lower train.optimizer.lr it holds for longer)";
-
-}  // namespace
 
 void add_calibrated(FleetForecast& forecast,
                     const Assembly& fleet,

@@ -1,5 +1,3 @@
-#include "peer/study/predict/calibrate/calibrated_model.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "peer/record/report/console.h"
+#include "peer/study/predict/calibrate/calibrated_forecast.h"
 
 namespace gv {
 namespace {

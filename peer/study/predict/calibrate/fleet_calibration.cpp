@@ -5,14 +5,12 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "graph/predict/mean_lag.h"
-#include "peer/study/predict/calibrate/calibrated_model.h"
+#include "peer/study/predict/calibrate/calibrated_forecast.h"
 
 namespace gv {
 namespace {

@@ -6,9 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "peer/study/predict/calibrate/krylov.h"
-#include "peer/study/predict/calibrate/peer_gradients.h"
-
 namespace gv {
 namespace {
 

@@ -1,7 +1,7 @@
-#include "peer/study/predict/calibrate/peer_gradients.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "peer/study/predict/calibrate/local_calibration.h"
 
 namespace gv {
 namespace {

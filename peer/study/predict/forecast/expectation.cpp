@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "graph/predict/quadratic.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/transient.h"
 #include "peer/study/predict/forecast/forecast.h"

@@ -1,7 +1,6 @@
 #include "peer/study/predict/forecast/forecast.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -16,7 +15,6 @@
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
-#include "peer/study/predict/forecast/forecast_view.h"
 #include "peer/study/predict/forecast/round_prediction.h"
 
 namespace gv {

@@ -1,5 +1,3 @@
-#include "peer/study/predict/forecast/forecast_view.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -10,6 +8,7 @@
 
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
+#include "peer/study/predict/forecast/forecast.h"
 
 namespace gv {
 namespace {

@@ -1,7 +1,6 @@
 #include "peer/study/predict/parallel/proposals.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 

@@ -5,7 +5,6 @@
 
 #include "gossip/stage.h"
 #include "optim/models/network_cut.h"
-#include "peer/fleet/model_profile.h"
 #include "peer/fleet/read/sections.h"
 #include "peer/wire/frame/frame.h"
 

@@ -1,5 +1,3 @@
-#include "peer/study/predict/parallel/strategy_search.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "peer/fleet/fleet.h"
+#include "peer/study/predict/parallel/proposals.h"
 
 namespace gv {
 namespace {

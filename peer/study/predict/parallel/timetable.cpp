@@ -1,5 +1,3 @@
-#include "peer/study/predict/parallel/timetable.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +5,7 @@
 
 #include "gossip/stage.h"
 #include "optim/check.h"
+#include "peer/study/predict/parallel/strategy.h"
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/study/predict/parallel/strategy_search.h"
+#include "peer/study/predict/parallel/proposals.h"
 #include "tests/peer/sim/chains/unlike_fleets.h"
 
 // Copies of stages and members that divide layers, in the search over ways.

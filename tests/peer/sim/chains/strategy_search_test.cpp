@@ -1,11 +1,10 @@
-#include "peer/study/predict/parallel/strategy_search.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "peer/study/predict/parallel/proposals.h"
 #include "tests/from_environment.h"
 #include "tests/peer/sim/chains/unlike_fleets.h"
 

@@ -1,9 +1,8 @@
-#include "peer/study/predict/parallel/timetable.h"
-
 #include <gtest/gtest.h>
 
 #include "gossip/stage.h"
 #include "peer/sim/blank_replica.h"
+#include "peer/study/predict/parallel/strategy.h"
 #include "peer/wire/frame/frame.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 

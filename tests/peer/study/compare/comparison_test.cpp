@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "peer/record/report/console.h"
-#include "peer/study/compare/comparison_json.h"
-#include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/critical_path.h"
 #include "tests/peer/record/runs/stored_runs.h"
 

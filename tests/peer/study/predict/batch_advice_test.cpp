@@ -1,10 +1,9 @@
-#include "peer/study/predict/forecast/batch_advice.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "peer/study/predict/calibrate/fleet_calibration.h"
+#include "peer/study/predict/forecast/advice.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -1,9 +1,8 @@
-#include "peer/study/predict/forecast/codec_trial.h"
-
 #include <gtest/gtest.h>
 
 #include "gossip/consensus_step.h"
 #include "peer/sim/simulation.h"
+#include "peer/study/predict/forecast/advice.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -5,9 +5,8 @@
 #include "graph/topologies.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/predict/calibrate/calibrated_forecast.h"
-#include "peer/study/predict/calibrate/calibrated_model.h"
 #include "peer/study/predict/forecast/expectation.h"
-#include "peer/study/predict/forecast/forecast_view.h"
+#include "peer/study/predict/forecast/forecast.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -9,7 +9,6 @@
 
 #include "peer/sim/simulation.h"
 #include "peer/study/predict/forecast/expectation.h"
-#include "peer/study/predict/forecast/forecast_view.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -1,5 +1,3 @@
-#include "peer/study/predict/calibrate/peer_gradients.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -7,6 +5,7 @@
 #include "optim/host/slices.h"
 #include "optim/train/host_replica.h"
 #include "optim/train/predictor.h"
+#include "peer/study/predict/calibrate/local_calibration.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {

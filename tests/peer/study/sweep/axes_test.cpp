@@ -1,6 +1,5 @@
-#include "peer/study/sweep/axes.h"
-
-#include "peer/study/sweep/trial_plan.h"
+#include "peer/study/sweep/plan/sweep_file.h"
+#include "peer/study/sweep/plan/trial_plan.h"
 #include "tests/peer/study/sweep/sweep_fixture.h"
 
 namespace gv {

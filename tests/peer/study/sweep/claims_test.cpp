@@ -1,5 +1,3 @@
-#include "peer/study/sweep/claims.h"
-
 #include <array>
 #include <csignal>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "peer/study/sweep/sweep_folder.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

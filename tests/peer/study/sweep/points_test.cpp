@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/study/sweep/tuning.h"
+#include "peer/study/sweep/plan/tuning.h"
 
 namespace gv {
 namespace {

@@ -1,4 +1,4 @@
-#include "peer/study/sweep/simulated_trial.h"
+#include "peer/study/sweep/trial_job.h"
 #include "tests/peer/study/sweep/trial_fixture.h"
 
 namespace gv {

@@ -1,4 +1,4 @@
-#include "peer/study/sweep/sweep_file.h"
+#include "peer/study/sweep/plan/sweep_file.h"
 
 #include "tests/peer/study/sweep/sweep_fixture.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/study/sweep/trial_plan.h"
+#include "peer/study/sweep/plan/trial_plan.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -1,4 +1,4 @@
-#include "peer/study/sweep/trial_plan.h"
+#include "peer/study/sweep/plan/trial_plan.h"
 
 #include <algorithm>
 #include <map>

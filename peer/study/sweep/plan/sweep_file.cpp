@@ -1,4 +1,4 @@
-#include "peer/study/sweep/sweep_file.h"
+#include "peer/study/sweep/plan/sweep_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,7 +10,6 @@
 #include "peer/fleet/file/value.h"
 #include "peer/fleet/read/sections.h"
 #include "peer/record/runs/stored_run.h"
-#include "peer/study/sweep/axes.h"
 
 namespace gv {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "peer/study/sweep/sweep_file.h"
+#include "peer/study/sweep/plan/sweep_file.h"
 
 namespace gv {
 

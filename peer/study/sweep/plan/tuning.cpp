@@ -1,4 +1,4 @@
-#include "peer/study/sweep/tuning.h"
+#include "peer/study/sweep/plan/tuning.h"
 
 #include <algorithm>
 #include <array>

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "peer/fleet/fleet.h"
-#include "peer/study/sweep/axes.h"
-#include "peer/study/sweep/sweep_file.h"
-#include "peer/study/sweep/tuning.h"
+#include "peer/study/sweep/plan/sweep_file.h"
+#include "peer/study/sweep/plan/tuning.h"
 
 namespace gv {
 

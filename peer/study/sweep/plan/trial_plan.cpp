@@ -1,7 +1,6 @@
-#include "peer/study/sweep/trial_plan.h"
+#include "peer/study/sweep/plan/trial_plan.h"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,3 @@
-#include "peer/study/sweep/axes.h"
-
 #include <algorithm>
 #include <ranges>
 
@@ -9,6 +7,7 @@
 #include "graph/formats/json_value.h"
 #include "graph/spec/nearest.h"
 #include "optim/printable.h"
+#include "peer/study/sweep/plan/sweep_file.h"
 
 namespace gv {
 namespace {
