@@ -18,7 +18,7 @@
 #include "optim/workers.h"
 #include "peer/cli/written_file.h"
 #include "peer/show/page/page_figures.h"
-#include "peer/show/page/svg_file.h"
+#include "peer/show/page/report/svg_file.h"
 
 namespace gv {
 namespace {

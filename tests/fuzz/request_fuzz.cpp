@@ -1,6 +1,6 @@
 // The head of an HTTP request to a run's page.
 #include "optim/check.h"
-#include "peer/show/live/http_request.h"
+#include "peer/show/live/http/http_server.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -23,7 +23,7 @@ bool of_screens(const std::string& path) {
                                        "peer/record/report/",
                                        "peer/runtime/views",
                                        "peer/runtime/example_fleet",
-                                       "peer/show/live/http_server",
+                                       "peer/show/live/http/http_server",
                                        "peer/show/live/live_",
                                        "peer/show/live/openmetrics",
                                        "peer/show/live/run_finder",

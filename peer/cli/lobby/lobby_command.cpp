@@ -30,7 +30,7 @@
 #include "peer/launch/stop_signals.h"
 #include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/show/live/live_socket.h"
+#include "peer/show/live/live_address.h"
 #include "peer/wire/seal/peer_keys.h"
 
 namespace gv::cli {

@@ -10,7 +10,7 @@
 #include "peer/launch/agent/interfaces.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
-#include "peer/show/live/http_server.h"
+#include "peer/show/live/http/http_server.h"
 #include "peer/show/live/live_client.h"
 #include "peer/show/live/live_page.h"
 #include "peer/show/page/svg.h"

@@ -10,9 +10,9 @@
 #include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/graph_page.h"
+#include "peer/show/page/report/report_sections.h"
+#include "peer/show/page/report/svg_file.h"
 #include "peer/show/page/report_page.h"
-#include "peer/show/page/run_report.h"
-#include "peer/show/page/svg_file.h"
 #include "peer/study/compare/comparison.h"
 
 namespace gv::cli {

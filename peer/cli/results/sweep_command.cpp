@@ -18,7 +18,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/show/page/answer_picture.h"
+#include "peer/show/page/report/svg_file.h"
 #include "peer/study/compare/comparison.h"
 #include "peer/study/compare/expectations.h"
 #include "peer/study/sweep/plan/trial_plan.h"

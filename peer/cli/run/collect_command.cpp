@@ -32,7 +32,7 @@
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/assembly/assembly.h"
-#include "peer/show/live/live_socket.h"
+#include "peer/show/live/live_address.h"
 #include "peer/study/predict/forecast/advice.h"
 
 namespace gv::cli {

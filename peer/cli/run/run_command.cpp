@@ -30,7 +30,6 @@
 #include "peer/record/report/screen.h"
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_service.h"
-#include "peer/show/live/live_socket.h"
 #include "peer/study/predict/forecast/advice.h"
 
 namespace gv::cli {

@@ -14,8 +14,8 @@
 #include "peer/runtime/exit_code.h"
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_client.h"
+#include "peer/show/live/observed_run.h"
 #include "peer/show/live/run_finder.h"
-#include "peer/show/live/top_screen.h"
 
 namespace gv::cli {
 namespace {

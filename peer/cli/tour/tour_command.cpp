@@ -18,7 +18,7 @@
 #include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/graph_page.h"
-#include "peer/show/page/run_report.h"
+#include "peer/show/page/report/report_sections.h"
 #include "peer/study/compare/comparison.h"
 #include "peer/study/sweep/sweep.h"
 #include "peer/study/sweep/sweep_folder.h"

@@ -14,7 +14,6 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/net_address.h"
-#include "peer/show/live/live_socket.h"
 
 namespace gv {
 namespace {

@@ -12,9 +12,7 @@
 
 #include "generated/live_page.h"
 #include "peer/record/report/screen.h"
-#include "peer/show/live/top_screen.h"
 #include "peer/show/page/page_style.h"
-#include "peer/show/page/states.h"
 #include "peer/show/page/svg.h"
 #include "peer/wire/seal/peer_keys.h"
 #include "peer/wire/seal/tls_context.h"

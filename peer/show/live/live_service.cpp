@@ -3,21 +3,15 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
-#include <memory>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "peer/record/watch/hold_ups.h"
-#include "peer/show/live/http_server.h"
+#include "peer/show/live/http/http_server.h"
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_page.h"
-#include "peer/show/live/live_socket.h"
-#include "peer/show/live/observed_run.h"
-#include "peer/show/live/openmetrics.h"
 
 namespace gv {
 namespace {

@@ -5,15 +5,12 @@
 #include <cstdlib>
 #include <ctime>
 #include <stdexcept>
-#include <string_view>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json.h"
 #include "peer/wire/socket/descriptor.h"
 
 namespace gv {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -136,5 +138,30 @@ class ObservedRun {
   std::map<PeerId, Usage> usages_;
   std::deque<std::pair<double, Round>> pace_;  ///< (seconds, round) of the last few seconds
 };
+
+enum class MetricsFormat : std::uint8_t {
+  prometheus,   ///< text format 0.0.4
+  openmetrics,  ///< 1.0.0
+};
+
+/// Chooses OpenMetrics if a scraper's Accept header names it, otherwise Prometheus.
+MetricsFormat metrics_format(std::string_view accept);
+std::string_view content_type(MetricsFormat format);
+
+/// The run as gauges and counters: grapevine_round, _loss, _accuracy_ratio, _consensus_distance,
+/// _sent_bytes_total{peer}, _state_seconds_total{peer,state}, _peer_up{peer} and others; waits for
+/// neighbours in fleets of up to 64 peers. Unknown values are left out.
+/// https://prometheus.io/docs/instrumenting/exposition_formats/ and OpenMetrics 1.0.
+std::string metrics_text(const RunView& view, MetricsFormat format);
+
+/// A run as a table of at most `columns` (60 and more) x `lines` (6 and more). With fewer lines
+/// than peers, it lists the lost and the slowest peers. No newline at the end.
+std::string top_screen(const RunView& view, std::size_t columns, std::size_t lines);
+
+/// Returns what a large part of the fleet waits for, the worst first; three at most.
+std::vector<Culprit> worst_culprits(const RunView& view);
+
+/// The values as characters of eight heights.
+std::string sparkline(const std::vector<double>& values);
 
 }  // namespace gv

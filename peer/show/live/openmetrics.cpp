@@ -1,5 +1,3 @@
-#include "peer/show/live/openmetrics.h"
-
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -8,6 +6,7 @@
 
 #include "optim/printable.h"
 #include "peer/record/report/metrics.h"
+#include "peer/show/live/observed_run.h"
 
 namespace gv {
 namespace {

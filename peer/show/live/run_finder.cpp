@@ -17,7 +17,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/run_folder.h"
-#include "peer/show/live/live_socket.h"
+#include "peer/show/live/live_address.h"
 
 namespace gv {
 namespace {
@@ -132,18 +132,6 @@ std::string last_words(const std::string& folder) {
   return last.accuracy ? text + fmt::format(", accuracy {:.4f}", *last.accuracy) : text;
 }
 
-}  // namespace
-
-std::string find_run(const std::string& wanted) {
-  if (wanted.empty()) return newest_run();
-  for (const std::string& folder : {wanted, fmt::format("runs/{}", wanted)})
-    if (is_run(folder)) return folder;
-  throw std::invalid_argument(
-      fmt::format("{}: not the folder of a run (it has no run.json)", printable(wanted, 200)));
-}
-
-namespace {
-
 std::set<Round> common_checkpoints(const std::string& folder) {
   std::optional<std::set<Round>> common;
   std::error_code none;
@@ -167,6 +155,14 @@ std::optional<Round> resume_round(const std::string& folder) {
 }
 
 }  // namespace
+
+std::string find_run(const std::string& wanted) {
+  if (wanted.empty()) return newest_run();
+  for (const std::string& folder : {wanted, fmt::format("runs/{}", wanted)})
+    if (is_run(folder)) return folder;
+  throw std::invalid_argument(
+      fmt::format("{}: not the folder of a run (it has no run.json)", printable(wanted, 200)));
+}
 
 std::optional<Round> common_checkpoint(const std::string& folder) {
   const std::set<Round> common = common_checkpoints(folder);

@@ -1,5 +1,3 @@
-#include "peer/show/live/top_screen.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +10,7 @@
 #include "optim/printable.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/watch/hold_ups.h"
+#include "peer/show/live/observed_run.h"
 
 namespace gv {
 namespace {

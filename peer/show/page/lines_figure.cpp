@@ -1,5 +1,3 @@
-#include "peer/show/page/lines_figure.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -9,8 +9,8 @@
 
 #include "graph/topology/family.h"
 #include "peer/show/page/graph_page.h"
+#include "peer/show/page/page_style.h"
 #include "peer/show/page/report_page.h"
-#include "peer/show/page/states.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <map>
 #include <set>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

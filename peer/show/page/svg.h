@@ -78,4 +78,9 @@ std::string axes(const Axis& x,
 std::string bottom_axis(
     const Axis& x, double top, double bottom, std::string_view title, int wanted = usual_ticks);
 
+/// Removes points from a curve whose x never decreases, so that each removed point is within
+/// `tolerance` pixels of the line through the remaining ones; the ends remain. Nothing is smoothed:
+/// every remaining point is one of the curve's. Ramer 1972, Douglas & Peucker 1973.
+std::vector<Point> simplify(const std::vector<Point>& points, double tolerance = 0.25);
+
 }  // namespace gv::svg

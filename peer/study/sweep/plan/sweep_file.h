@@ -59,7 +59,7 @@ struct TuningSpec {
   bool in_rungs() const { return by == "halving" || by == "asha"; }
 };
 
-/// The picture for the answer (see peer/show/page/answer_picture.h): a race if there is no other.
+/// The picture for the answer (see peer/show/page/report/svg_file.h): a race if there is no other.
 struct SweepPicture {
   std::string x;     ///< axis of the cost, whose values are numbers or names with one at the end
   std::string name;  ///< meaning of the numbers

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/show/live/http_server.h"
+#include "peer/show/live/http/http_server.h"
 
 namespace gv::http {
 namespace {

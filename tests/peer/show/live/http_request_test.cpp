@@ -1,9 +1,8 @@
-#include "peer/show/live/http_request.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "peer/show/live/http/http_server.h"
 #include "tests/peer/show/live/mutations.h"
 
 namespace gv::http {

@@ -1,4 +1,4 @@
-#include "peer/show/live/http_server.h"
+#include "peer/show/live/http/http_server.h"
 
 #include <atomic>
 #include <memory>

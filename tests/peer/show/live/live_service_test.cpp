@@ -8,8 +8,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "peer/show/live/live_address.h"
 #include "peer/show/live/live_client.h"
-#include "peer/show/live/live_socket.h"
 #include "tests/peer/show/live/client.h"
 #include "tests/peer/show/live/views.h"
 #include "tests/scratch_folder.h"

@@ -1,11 +1,10 @@
-#include "peer/show/live/live_socket.h"
-
 #include <filesystem>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "peer/show/live/live_address.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -1,11 +1,10 @@
-#include "peer/show/live/openmetrics.h"
-
 #include <map>
 #include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
+#include "peer/show/live/observed_run.h"
 #include "tests/peer/show/live/views.h"
 
 namespace gv {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "peer/show/live/live_socket.h"
+#include "peer/show/live/live_address.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

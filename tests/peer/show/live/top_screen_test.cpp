@@ -1,5 +1,3 @@
-#include "peer/show/live/top_screen.h"
-
 #include <algorithm>
 #include <sstream>
 #include <vector>

@@ -1,11 +1,10 @@
-#include "peer/show/page/answer_picture.h"
-
 #include <algorithm>
 #include <array>
 
 #include <gtest/gtest.h>
 
 #include "peer/record/runs/stored_run.h"
+#include "peer/show/page/report/svg_file.h"
 #include "tests/peer/record/runs/stored_runs.h"
 #include "tests/peer/show/page/svg_reader.h"
 

@@ -1,5 +1,3 @@
-#include "peer/show/page/lines_figure.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,6 +9,7 @@
 #include "optim/rng.h"
 #include "peer/show/page/labels.h"
 #include "peer/show/page/page_figures.h"
+#include "peer/show/page/svg.h"
 #include "tests/peer/show/page/svg_reader.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "peer/show/page/report_sections.h"
+#include "peer/show/page/report/report_sections.h"
 
 namespace gv {
 namespace {

@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/record/runs/stored_run.h"
-#include "peer/show/page/report_sections.h"
-#include "peer/show/page/run_report.h"
+#include "peer/show/page/report/report_sections.h"
 #include "peer/study/compare/comparison.h"
 #include "tests/peer/record/runs/run_folders.h"
 #include "tests/peer/show/page/peer_records.h"

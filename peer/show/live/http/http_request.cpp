@@ -1,6 +1,6 @@
-#include "peer/show/live/http_request.h"
-
 #include <algorithm>
+
+#include "peer/show/live/http/http_server.h"
 
 namespace gv::http {
 namespace {

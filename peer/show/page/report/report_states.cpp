@@ -13,7 +13,7 @@
 #include "peer/record/report/culprits.h"
 #include "peer/show/page/labels.h"
 #include "peer/show/page/page_figures.h"
-#include "peer/show/page/report_sections.h"
+#include "peer/show/page/report/report_sections.h"
 #include "peer/study/compare/critical_path.h"
 
 namespace gv {

@@ -8,8 +8,8 @@
 #include "peer/record/runs/groups.h"
 #include "peer/record/runs/peer_totals.h"
 #include "peer/show/page/labels.h"
-#include "peer/show/page/report_sections.h"
-#include "peer/show/page/states.h"
+#include "peer/show/page/page_style.h"
+#include "peer/show/page/report/report_sections.h"
 #include "peer/study/compare/comparison.h"
 #include "peer/study/compare/critical_path.h"
 

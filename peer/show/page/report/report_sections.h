@@ -142,4 +142,12 @@ Figure queue_figure(std::vector<QueueRounds> peers,
                     const std::string& name,
                     std::size_t series = 0);
 
+/// The report of one run or of many. `tuned` has the trials by which their rates were found. Reads
+/// more from the runs' folders if a figure needs it (waits between peers, the moments of eight
+/// rounds). Throws UnusableRun for damaged files, std::invalid_argument if compare_runs rejects the
+/// runs.
+RunReport make_report(const std::vector<StoredRun>& runs,
+                      const CompareOptions& options,
+                      const std::vector<StoredRun>& tuned = {});
+
 }  // namespace gv

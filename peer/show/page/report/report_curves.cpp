@@ -8,7 +8,7 @@
 
 #include "peer/record/runs/stored_run.h"
 #include "peer/show/page/labels.h"
-#include "peer/show/page/report_sections.h"
+#include "peer/show/page/report/report_sections.h"
 #include "peer/study/compare/statistics.h"
 
 namespace gv {

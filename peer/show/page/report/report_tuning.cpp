@@ -10,7 +10,7 @@
 #include "peer/record/runs/groups.h"
 #include "peer/show/page/labels.h"
 #include "peer/show/page/page_figures.h"
-#include "peer/show/page/report_sections.h"
+#include "peer/show/page/report/report_sections.h"
 
 namespace gv {
 namespace {

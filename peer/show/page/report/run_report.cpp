@@ -1,5 +1,3 @@
-#include "peer/show/page/run_report.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -12,7 +10,7 @@
 #include "peer/record/runs/stored_run.h"
 #include "peer/show/page/labels.h"
 #include "peer/show/page/page_figures.h"
-#include "peer/show/page/report_sections.h"
+#include "peer/show/page/report/report_sections.h"
 
 namespace gv {
 namespace {

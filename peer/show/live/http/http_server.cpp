@@ -1,14 +1,12 @@
-#include "peer/show/live/http_server.h"
+#include "peer/show/live/http/http_server.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <memory>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 
 #include <asio/awaitable.hpp>
 #include <asio/buffer.hpp>
