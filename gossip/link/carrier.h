@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gossip/link/frames.h"
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 
 namespace gv {
 

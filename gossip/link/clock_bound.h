@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <variant>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 
 namespace gv {
 

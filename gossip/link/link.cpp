@@ -8,7 +8,6 @@
 
 #include "gossip/link/frames.h"
 #include "gossip/link/handshake.h"
-#include "gossip/presence.h"
 
 namespace gv {
 namespace {

@@ -13,7 +13,7 @@
 #include "gossip/link/link_settings.h"
 #include "gossip/link/redial.h"
 #include "gossip/link/session.h"
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 #include "optim/rng.h"
 
 namespace gv {

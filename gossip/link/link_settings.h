@@ -11,7 +11,7 @@
 #include "gossip/link/carrier.h"
 #include "gossip/link/frames.h"
 #include "gossip/link/session.h"
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 
 namespace gv {
 

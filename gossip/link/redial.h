@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 #include "optim/rng.h"
 
 namespace gv {

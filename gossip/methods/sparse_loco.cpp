@@ -1,6 +1,6 @@
-#include "gossip/collectives.h"
-#include "gossip/outer_step.h"
 #include "gossip/registry.h"
+#include "gossip/steps/steps.h"
+#include "gossip/sums/collectives.h"
 
 // SparseLoCo. Sarfi, Therien, Lidin & Belilovsky, "Communication efficient LLM pre-training with
 // SparseLoCo", 2025, arXiv:2508.15706, Algorithm 1: H = train.local_steps steps of the inner

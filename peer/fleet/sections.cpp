@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/attack.h"
+#include "gossip/steps/attack.h"
 #include "optim/data/table/table_plan.h"
 #include "peer/fleet/file/value.h"
 #include "peer/fleet/fleet_setup.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "gossip/journal.h"
+#include "gossip/seam/journal.h"
 #include "optim/models/objective.h"
 #include "optim/range.h"
 

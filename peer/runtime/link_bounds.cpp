@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "gossip/algorithm.h"
-#include "gossip/transfers.h"
-#include "gossip/verbs.h"
+#include "gossip/verbs/transfers.h"
+#include "gossip/verbs/verbs.h"
 #include "optim/check.h"
 
 namespace gv {

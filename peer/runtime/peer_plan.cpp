@@ -5,11 +5,11 @@
 #include <iterator>
 #include <utility>
 
-#include "gossip/attack.h"
 #include "gossip/chain.h"
+#include "gossip/mail/post_waits.h"
 #include "gossip/peer.h"
-#include "gossip/post_waits.h"
-#include "gossip/stage.h"
+#include "gossip/seam/stage.h"
+#include "gossip/steps/attack.h"
 #include "peer/runtime/assembly.h"
 
 // The plan of one peer, and the times it waits for others.

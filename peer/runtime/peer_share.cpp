@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "gossip/attack.h"
 #include "gossip/chain.h"
 #include "gossip/experience.h"
-#include "gossip/servers.h"
+#include "gossip/servers/servers.h"
+#include "gossip/steps/attack.h"
 #include "gossip/supply.h"
 #include "graph/schedule/schedule.h"
 #include "optim/rl/q_agent.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "optim/models/objective.h"
 
 namespace gv {

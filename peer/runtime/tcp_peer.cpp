@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "gossip/costs.h"
 #include "gossip/peer.h"
-#include "gossip/transfers.h"
-#include "gossip/verbs.h"
+#include "gossip/seam/costs.h"
+#include "gossip/verbs/transfers.h"
+#include "gossip/verbs/verbs.h"
 #include "optim/state.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/disk/posix_disk.h"

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "gossip/journal.h"
-#include "gossip/traffic.h"
+#include "gossip/seam/journal.h"
+#include "gossip/seam/traffic.h"
 
 namespace gv {
 

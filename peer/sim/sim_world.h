@@ -9,9 +9,9 @@
 #include <set>
 #include <vector>
 
-#include "gossip/costs.h"
 #include "gossip/peer.h"
-#include "gossip/world.h"
+#include "gossip/seam/costs.h"
+#include "gossip/seam/world.h"
 #include "optim/workers.h"
 #include "peer/record/life/recorder.h"
 #include "peer/record/observer.h"

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/costs.h"
-#include "gossip/journal.h"
+#include "gossip/seam/costs.h"
+#include "gossip/seam/journal.h"
 #include "optim/check.h"
 #include "optim/state.h"
 #include "optim/workers.h"

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <thread>
 
-#include "gossip/same_bits.h"
+#include "gossip/algorithm.h"
 #include "optim/workers.h"
 
 namespace gv {

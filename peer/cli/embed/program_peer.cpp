@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 
-#include "gossip/verb.h"
+#include "gossip/verbs/verb.h"
 #include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/cli/embed/fault.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "optim/error_text.h"
 #include "peer/record/disk/posix_disk.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/journal.h"
+#include "gossip/seam/journal.h"
 #include "optim/error_text.h"
 #include "peer/fleet/json/json.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "gossip/costs.h"
+#include "gossip/seam/costs.h"
 
 namespace gv {
 

@@ -28,9 +28,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gossip/collectives.h"
-#include "gossip/links.h"
 #include "gossip/peer.h"
+#include "gossip/sums/collectives.h"
+#include "gossip/sums/links.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "optim/check.h"

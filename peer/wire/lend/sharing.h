@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "optim/buffer.h"
 #include "optim/error_text.h"
 #include "peer/wire/lend/region.h"

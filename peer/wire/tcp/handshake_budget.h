@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 
 namespace gv {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 
 namespace gv {
 

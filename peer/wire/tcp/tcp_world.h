@@ -10,8 +10,8 @@
 
 #include "gossip/link/carrier.h"
 #include "gossip/link/link_settings.h"
-#include "gossip/plan.h"
-#include "gossip/world.h"
+#include "gossip/seam/plan.h"
+#include "gossip/seam/world.h"
 #include "optim/page_lock.h"
 #include "peer/fleet/specs.h"
 #include "peer/wire/frame/frame.h"

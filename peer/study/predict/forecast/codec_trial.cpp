@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/consensus_step.h"
+#include "gossip/steps/steps.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/predict/forecast/batch_advice.h"
 

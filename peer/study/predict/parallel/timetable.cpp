@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "gossip/stage.h"
+#include "gossip/seam/stage.h"
 #include "optim/check.h"
 
 namespace gv {

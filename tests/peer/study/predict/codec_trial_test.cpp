@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/consensus_step.h"
+#include "gossip/steps/steps.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/fleet/test_fleet.h"
 
