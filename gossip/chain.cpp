@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "gossip/peer.h"
-#include "gossip/seam/stage.h"
-#include "optim/train/slice_objective.h"
+#include "optim/train/wrapped_objective.h"
 
 namespace gv {
 namespace {

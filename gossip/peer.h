@@ -14,7 +14,6 @@
 #include "gossip/chain.h"
 #include "gossip/core/core.h"
 #include "gossip/core/pace.h"
-#include "gossip/core/roster.h"
 #include "gossip/exchange/exchange.h"
 #include "gossip/life/presence.h"
 #include "gossip/life/reports.h"

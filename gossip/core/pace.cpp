@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <numeric>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "gossip/seam/task.h"
 #include "graph/schedule/schedule.h"

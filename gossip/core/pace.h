@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "gossip/core/core.h"
-#include "gossip/core/roster.h"
 
 namespace gv {
 

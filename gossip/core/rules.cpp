@@ -1,7 +1,5 @@
 #include "gossip/core/rules.h"
 
-#include <algorithm>
-
 #include "gossip/seam/plan.h"
 
 namespace gv {

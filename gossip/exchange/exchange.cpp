@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <memory>
-#include <utility>
 
 // Each end of an edge decides by what both ends know: the two contributions and the two degrees. An
 // element whose value is not finite at either end flows at neither end.

@@ -11,10 +11,8 @@
 
 #include "gossip/core/core.h"
 #include "gossip/core/pace.h"
-#include "gossip/core/roster.h"
 #include "gossip/exchange/clipping.h"
 #include "gossip/exchange/flows.h"
-#include "gossip/exchange/merge_join.h"
 #include "gossip/mail/post.h"
 #include "gossip/seam/message.h"
 
@@ -26,7 +24,7 @@ namespace gv {
 /// exchange is there, against the contribution that it sent itself.
 ///
 /// Halves carry the clock of the round that they belong to, and an edge is the merge-join of the
-/// two ends' numbers (merge_join.h): an exchange whose number both ends have sent is applied at
+/// two ends' numbers (flows.h): an exchange whose number both ends have sent is applied at
 /// both ends, any other is void at both. A neighbour that is away or late leaves our half
 /// unmatched; its own half is applied when it comes, and no other exchange with that neighbour
 /// begins before. So memory is bounded.

@@ -1,6 +1,5 @@
 #include "gossip/exchange/flows.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "optim/rng.h"

@@ -1,9 +1,6 @@
 #include "gossip/life/reports.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "optim/unknown_figure.h"
 

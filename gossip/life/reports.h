@@ -13,7 +13,6 @@
 
 #include "gossip/core/core.h"
 #include "gossip/core/pace.h"
-#include "gossip/core/roster.h"
 #include "gossip/exchange/exchange.h"
 #include "gossip/mail/post.h"
 #include "gossip/seam/costs.h"

@@ -1,12 +1,7 @@
 #include "gossip/link/link.h"
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 #include <fmt/format.h>
 
-#include "gossip/link/frames.h"
 #include "gossip/link/handshake.h"
 
 namespace gv {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "gossip/link/carrier.h"
-#include "gossip/link/frames.h"
 #include "gossip/link/session.h"
 #include "gossip/seam/world.h"
 

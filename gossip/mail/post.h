@@ -10,7 +10,6 @@
 
 #include "gossip/core/core.h"
 #include "gossip/core/pace.h"
-#include "gossip/core/roster.h"
 #include "gossip/mail/mailbox.h"
 #include "gossip/mail/post_waits.h"
 #include "gossip/seam/task.h"

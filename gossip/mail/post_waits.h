@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "gossip/core/core.h"
-#include "gossip/core/roster.h"
 #include "gossip/mail/mailbox.h"
 #include "gossip/seam/plan.h"
 

@@ -2,7 +2,6 @@
 #include <map>
 
 #include "gossip/registry.h"
-#include "gossip/servers/drawn_workers.h"
 #include "gossip/servers/robust_rules.h"
 #include "gossip/servers/servers.h"
 #include "gossip/sums/norms.h"

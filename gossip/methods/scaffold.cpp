@@ -4,7 +4,6 @@
 
 #include "gossip/objections.h"
 #include "gossip/registry.h"
-#include "gossip/servers/drawn_workers.h"
 #include "gossip/servers/servers.h"
 #include "gossip/sums/norms.h"
 #include "gossip/supply.h"

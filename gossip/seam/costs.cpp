@@ -1,10 +1,7 @@
 #include "gossip/seam/costs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
-#include <utility>
 
 #include "optim/check.h"
 

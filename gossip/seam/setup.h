@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "graph/topology/topology.h"
-#include "optim/codec.h"
+#include "optim/codec/codec.h"
 #include "optim/train/optimizer.h"
 
 namespace gv {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "optim/codec.h"
+#include "optim/codec/codec.h"
 #include "optim/train/replica.h"
 
 namespace gv {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "gossip/sums/links.h"
 #include "gossip/sums/norms.h"

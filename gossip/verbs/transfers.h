@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "gossip/core/core.h"
-#include "gossip/core/roster.h"
 #include "gossip/mail/post.h"
 #include "gossip/verbs/verb.h"
 

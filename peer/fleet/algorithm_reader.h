@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "optim/error_text.h"
+#include "optim/printable.h"
 
 namespace gv {
 

@@ -11,7 +11,6 @@
 #include "optim/rl/q_agent.h"
 #include "optim/train/muon.h"
 #include "optim/train/predictor.h"
-#include "optim/train/slice_objective.h"
 #include "optim/train/wrapped_objective.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/assembly_checks.h"

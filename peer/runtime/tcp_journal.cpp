@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/error_text.h"
+#include "optim/printable.h"
 
 namespace gv {
 

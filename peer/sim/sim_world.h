@@ -12,7 +12,7 @@
 #include "gossip/peer.h"
 #include "gossip/seam/costs.h"
 #include "gossip/seam/world.h"
-#include "optim/workers.h"
+#include "optim/machine/workers.h"
 #include "peer/record/life/recorder.h"
 #include "peer/record/observer.h"
 #include "peer/sim/processes.h"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "gossip/algorithm.h"
-#include "optim/workers.h"
+#include "optim/machine/workers.h"
 
 namespace gv {
 namespace {

@@ -8,10 +8,10 @@ namespace gv::tidy {
 namespace {
 
 // No figure may rise. A change that lowers one must update it here.
-constexpr std::size_t most_files = 1'048;
+constexpr std::size_t most_files = 983;
 constexpr std::size_t most_lines = 142'019;
-constexpr std::size_t most_lone_headers = 66;
-constexpr std::size_t most_crowded = 225;
+constexpr std::size_t most_lone_headers = 52;
+constexpr std::size_t most_crowded = 156;
 
 TEST(Ratchet, TheProductHasNoMoreFilesThanBefore) {
   EXPECT_LE(product_size(read_tree(source_folder())).files, most_files)

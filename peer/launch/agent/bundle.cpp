@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "optim/cache_home.h"
+#include "optim/machine/cache_home.h"
 #include "peer/fleet/flat_keys.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/launch/process.h"

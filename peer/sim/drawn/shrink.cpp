@@ -16,8 +16,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "optim/machine/workers.h"
 #include "optim/printable.h"
-#include "optim/workers.h"
 
 namespace gv {
 namespace {

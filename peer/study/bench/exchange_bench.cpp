@@ -34,7 +34,7 @@
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "optim/check.h"
-#include "optim/stopwatch.h"
+#include "optim/machine/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "peer/study/bench/bench.h"
 #include "peer/wire/lend/descriptor.h"

@@ -18,8 +18,8 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "optim/machine/workers.h"
 #include "optim/printable.h"
-#include "optim/workers.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/process.h"
 #include "peer/launch/run_record.h"

@@ -12,7 +12,7 @@
 #include "gossip/link/link_settings.h"
 #include "gossip/seam/plan.h"
 #include "gossip/seam/world.h"
-#include "optim/page_lock.h"
+#include "optim/machine/page_lock.h"
 #include "peer/fleet/specs.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/lend/region.h"

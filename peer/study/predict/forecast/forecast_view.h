@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "graph/predict/stable_rates.h"
+#include "graph/predict/rates/stable_rates.h"
 #include "peer/fleet/json/json.h"
 #include "peer/study/predict/forecast/forecast.h"
 
