@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "gossip/message.h"
-#include "gossip/setup.h"
-#include "gossip/task.h"
-#include "gossip/traffic.h"
+#include "gossip/seam/message.h"
+#include "gossip/seam/setup.h"
+#include "gossip/seam/task.h"
+#include "gossip/seam/traffic.h"
 #include "graph/mixing/mixing.h"
 
 namespace gv {
@@ -145,6 +145,14 @@ std::string objection_to_program(const AlgorithmRow& row, const Setup& setup);
 /// Returns why chains of peers cannot divide models by this row, and the nearest alternative that
 /// can; "" if they can.
 std::string objection_to_chains(const AlgorithmRow& row, const Setup& setup);
+
+/// Returns whether a fleet of this row with these settings (defaults for the others) ends with the
+/// same bits whichever peer is slow: false if some peers continue without the last.
+bool has_same_bits(const AlgorithmRow& row, const Settings& settings);
+
+/// Returns why a fleet cannot have these channels; "" if it can. A message is assigned to its
+/// channel by its kind alone, so two channels of one kind would take each other's messages.
+std::string objection_to(const std::vector<Channel>& channels);
 
 /// Returns the traffic that carries x, in the fleet's codec.
 Traffic encoded(const Setup& setup);

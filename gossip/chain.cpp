@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "gossip/peer.h"
-#include "gossip/stage.h"
-#include "optim/train/slice_objective.h"
+#include "optim/train/wrapped_objective.h"
 
 namespace gv {
 namespace {
@@ -266,13 +265,6 @@ void Chain::end() {
   throw ChainEnded();
 }
 
-std::vector<PeerId> chain_links(const StagePlan& stage) {
-  std::vector<PeerId> links = stage.before;
-  for (const PeerId member : other_members(stage)) links.push_back(member);
-  links.insert(links.end(), stage.behind.begin(), stage.behind.end());
-  return links;
-}
-
 /// The window of the stage before bounds what it sends ahead, and our window what comes back.
 /// Without a flush an empty message may come instead of values: see Chain::say_closed.
 std::vector<Channel> chain_channels(const StagePlan& stage) {
@@ -334,12 +326,6 @@ Task<Payload> go_back(Peer& me, MemberPass pass, Payload out, double flops, doub
     if (piece.divided && out) out = co_await summed(me, turn, out);
   }
   co_return out;
-}
-
-std::vector<PeerId> other_members(const StagePlan& stage) {
-  std::vector<PeerId> others = stage.members;
-  if (!others.empty()) others.erase(others.begin() + stage.member);
-  return others;
 }
 
 bool fits_member(

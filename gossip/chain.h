@@ -4,9 +4,9 @@
 #include <exception>
 #include <vector>
 
-#include "gossip/message.h"
-#include "gossip/stage.h"
-#include "gossip/task.h"
+#include "gossip/seam/message.h"
+#include "gossip/seam/stage.h"
+#include "gossip/seam/task.h"
 #include "optim/train/replica.h"
 
 namespace gv {
@@ -77,8 +77,6 @@ class Chain {
   double loss_ = 0;
 };
 
-/// Returns the peers that a stage exchanges microbatches with, and its other members; ascending.
-std::vector<PeerId> chain_links(const StagePlan& stage);
 std::vector<Channel> chain_channels(const StagePlan& stage);
 
 // Messages between the members of a stage, which divide its layers (StagePlan::members). Forward,
@@ -107,8 +105,6 @@ Task<Payload> go_forward(Peer& me, MemberPass pass, Payload in, double flops);
 /// stage the loss is added to `loss`, which must outlive the task.
 Task<Payload> go_back(Peer& me, MemberPass pass, Payload out, double flops, double& loss);
 
-/// Returns the members other than this one; ascending.
-std::vector<PeerId> other_members(const StagePlan& stage);
 /// Returns whether a member may send this on the channels of a chain.
 bool fits_member(
     const StagePlan& stage, Kind kind, PeerId from, std::uint32_t part, std::size_t bytes);

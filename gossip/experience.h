@@ -2,32 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "gossip/message.h"
-#include "gossip/setup.h"
-#include "gossip/task.h"
+#include "gossip/seam/plan.h"
+#include "gossip/seam/setup.h"
+#include "gossip/seam/task.h"
 #include "graph/topology/topology.h"
 
 namespace gv {
-
-/// Work of a memory or an actor (experience.h) until a report.
-struct ExperienceFigures {
-  std::uint64_t frames = 0;  ///< actor: steps of its environments
-  std::uint64_t taken = 0;   ///< memory: transitions since its warm-up
-  std::uint64_t learnt = 0;  ///< memory: samples handed out within its limit
-  std::uint64_t kept = 0;    ///< memory: transitions it holds
-  PeerId actors = 0;         ///< memory: number of its actors that live
-
-  /// Returns nothing before the end of the warm-up.
-  std::optional<double> samples_per_insert() const {
-    if (taken == 0) return {};
-    return static_cast<double>(learnt) / static_cast<double>(taken);
-  }
-};
 
 // Agents that act, remember and learn in separate peers: actors send transitions to memories, and
 // memories send minibatches to learners. A memory is a data server (supply.h) whose samples come
@@ -35,10 +18,7 @@ struct ExperienceFigures {
 // (Gorila). Learner i and actor a belong to memories i mod M and a mod M, actor a to learner a mod
 // n; actors have the last ids.
 
-class Actor;
 class Peer;
-class ServedMemory;
-struct FoundErrors;
 
 /// A chunk of transitions (optim/rl/served_memory.h); `number` is the actor's.
 inline constexpr Kind experience_kind{24};
@@ -46,24 +26,6 @@ inline constexpr Kind experience_kind{24};
 inline constexpr Kind taken_kind{25};
 inline constexpr Kind wanted_kind{26};  ///< an actor asks for its learner's model
 inline constexpr Kind model_kind{27};   ///< the answer to question `number`; `part` is the piece
-
-/// A peer's part in such a fleet: memory, actor or learner.
-struct ExperiencePart {
-  std::shared_ptr<ServedMemory> memory{};
-  std::shared_ptr<Actor> actor{};
-  std::uint64_t model_every = 0;          ///< frames between two requests of an actor for its model
-  std::shared_ptr<FoundErrors> judged{};  ///< learner only
-  std::map<PeerId, std::uint32_t> strikes{};  ///< messages that a memory has refused, by sender
-  /// State after the last completed job: reports may be made during the next one.
-  ExperienceFigures figures{};
-
-  static constexpr std::uint32_t most_strikes = 3;
-  /// Returns whether this peer's messages are refused on arrival, which closes the link.
-  bool shuts_out(PeerId from) const {
-    const auto of = strikes.find(from);
-    return of != strikes.end() && of->second >= most_strikes;
-  }
-};
 
 /// Returns the actors, ascending; none if every agent acts itself.
 std::vector<PeerId> actors(const Setup& setup);

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "gossip/experience.h"
-#include "gossip/presence.h"
-#include "gossip/transfers.h"
-#include "gossip/verbs.h"
+#include "gossip/life/presence.h"
+#include "gossip/verbs/transfers.h"
+#include "gossip/verbs/verbs.h"
 #include "optim/check.h"
 #include "optim/state.h"
 

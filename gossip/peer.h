@@ -12,15 +12,15 @@
 #include <utility>
 
 #include "gossip/chain.h"
-#include "gossip/core.h"
-#include "gossip/exchange.h"
-#include "gossip/pace.h"
-#include "gossip/post.h"
-#include "gossip/presence.h"
-#include "gossip/reports.h"
-#include "gossip/roster.h"
+#include "gossip/core/core.h"
+#include "gossip/core/pace.h"
+#include "gossip/exchange/exchange.h"
+#include "gossip/life/presence.h"
+#include "gossip/life/reports.h"
+#include "gossip/mail/post.h"
+#include "gossip/seam/world.h"
 #include "gossip/supply.h"
-#include "gossip/world.h"
+#include "gossip/verbs/verb.h"
 
 namespace gv {
 

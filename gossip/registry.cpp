@@ -282,4 +282,29 @@ Task<> live(Peer& me, Algorithm run) {
   co_await me.finish();
 }
 
+bool has_same_bits(const AlgorithmRow& row, const Settings& settings) {
+  const auto leaves_some_behind = [&](std::string_view option) {
+    const auto given = settings.find(option);
+    return given != settings.end() && given->second != 0;
+  };
+  return row.synchronous && !leaves_some_behind("backup") && !leaves_some_behind("quorum");
+}
+
+std::string objection_to(const std::vector<Channel>& channels) {
+  constexpr unsigned end = 32;  // the wire's bounds have a bit for each kind
+  for (auto channel = channels.begin(); channel != channels.end(); ++channel) {
+    const auto number = static_cast<unsigned>(channel->kind);
+    if (!is_channel(channel->kind) || number >= end)
+      return fmt::format("a channel has messages of kind {}: take one from 16 to {}", number,
+                         end - 1);
+    const auto alike = [&](const Channel& other) { return other.kind == channel->kind; };
+    if (std::any_of(channels.begin(), channel, alike))
+      return fmt::format(
+          "two channels of this fleet have messages of kind {}: give the method's own a kind that "
+          "gossip/seam/message.h does not name",
+          number);
+  }
+  return "";
+}
+
 }  // namespace gv

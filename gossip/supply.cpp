@@ -5,7 +5,6 @@
 
 #include "gossip/experience.h"
 #include "gossip/peer.h"
-#include "gossip/servers.h"
 
 // Training-data servers: peers that hold the training samples and hand out minibatches to peers
 // that train, in the order in which each would have drawn them from its own share. Per gradient:
@@ -16,7 +15,7 @@ namespace {
 
 std::vector<PeerId> served_by(const Setup& setup, PeerId server) {
   std::vector<PeerId> all;
-  for (const PeerId i : trainers(setup))
+  for (PeerId i = 0; i < setup.peers; ++i)
     if (samples_server(setup, i) == server) all.push_back(i);
   return all;
 }

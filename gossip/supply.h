@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "gossip/message.h"
-#include "gossip/setup.h"
-#include "gossip/task.h"
+#include "gossip/seam/message.h"
+#include "gossip/seam/setup.h"
+#include "gossip/seam/task.h"
 
 namespace gv {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "graph/schedule/schedule.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
 

@@ -1,7 +1,6 @@
 #include "optim/rng.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <numbers>

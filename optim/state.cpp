@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstring>
 #include <stdexcept>
-#include <string>
 
 static_assert(std::endian::native == std::endian::little,
               "a state holds the little-endian values of memory");

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "gossip/collectives.h"
 #include "gossip/registry.h"
+#include "gossip/sums/collectives.h"
 
 // Lookahead. Zhang, Lucas, Hinton & Ba, "Lookahead optimizer: k steps forward, 1 step back",
 // NeurIPS 2019, arXiv:1907.08610, Algorithm 1, over a fleet: k = train.local_steps fast steps of

@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "optim/stopwatch.h"
+#include "optim/machine/stopwatch.h"
+#include "optim/machine/workers.h"
 #include "optim/train/predictor.h"
-#include "optim/workers.h"
 #include "peer/cli/written_file.h"
 #include "peer/show/page/page_figures.h"
 #include "peer/show/page/report/svg_file.h"

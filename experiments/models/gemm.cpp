@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 
 #include "optim/check.h"
-#include "optim/stopwatch.h"
+#include "optim/machine/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "optim/train/predictor.h"
 

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "gossip/link/frames.h"
-
 namespace gv {
 namespace {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "gossip/link/carrier.h"
-#include "gossip/link/frames.h"
 
 namespace gv {
 

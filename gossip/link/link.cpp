@@ -1,14 +1,8 @@
 #include "gossip/link/link.h"
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 #include <fmt/format.h>
 
-#include "gossip/link/frames.h"
 #include "gossip/link/handshake.h"
-#include "gossip/presence.h"
 
 namespace gv {
 namespace {

@@ -9,11 +9,10 @@
 #include <utility>
 
 #include "gossip/link/carrier.h"
-#include "gossip/link/clock_bound.h"
 #include "gossip/link/link_settings.h"
-#include "gossip/link/redial.h"
+#include "gossip/link/link_times.h"
 #include "gossip/link/session.h"
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 #include "optim/rng.h"
 
 namespace gv {

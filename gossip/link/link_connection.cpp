@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/link/frames.h"
+#include "gossip/link/carrier.h"
 #include "gossip/link/handshake.h"
 #include "gossip/link/link.h"
 

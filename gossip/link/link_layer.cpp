@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/link/frames.h"
+#include "gossip/link/carrier.h"
 #include "optim/check.h"
 
 namespace gv {

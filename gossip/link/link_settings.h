@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "gossip/link/carrier.h"
-#include "gossip/link/frames.h"
 #include "gossip/link/session.h"
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 
 namespace gv {
 

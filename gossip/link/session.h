@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 
 namespace gv {
 

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/exchange.h"
-#include "gossip/post_waits.h"
+#include "gossip/exchange/exchange.h"
+#include "gossip/mail/post_waits.h"
 #include "gossip/registry.h"
-#include "gossip/servers.h"
-#include "gossip/task.h"
+#include "gossip/seam/task.h"
+#include "gossip/servers/servers.h"
 
 // AD-PSGD. Lian, Zhang, Zhang & Liu, "Asynchronous decentralized parallel stochastic gradient
 // descent", ICML 2018, arXiv:1710.06952, Algorithm 1: while it computes its gradient, at a copy of

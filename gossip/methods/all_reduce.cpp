@@ -1,9 +1,9 @@
 #include <bit>
 
-#include "gossip/collectives.h"
-#include "gossip/links.h"
-#include "gossip/norms.h"
 #include "gossip/registry.h"
+#include "gossip/sums/collectives.h"
+#include "gossip/sums/links.h"
+#include "gossip/sums/norms.h"
 
 // Synchronous SGD: every step takes the mean gradient of all peers. Four ways to sum, the same sum
 // up to rounding. Per round and peer, M = 4 d bytes, n peers: ring (Patarasuk & Yuan, JPDC 2009)

@@ -1,7 +1,7 @@
-#include "gossip/norms.h"
-#include "gossip/outer_step.h"
 #include "gossip/registry.h"
-#include "gossip/servers.h"
+#include "gossip/servers/servers.h"
+#include "gossip/steps/steps.h"
+#include "gossip/sums/norms.h"
 
 // Asynchronous local SGD with delayed Nesterov momentum. Liu, Chhaparia, Douillard, Kale, Rusu,
 // Shen, Szlam & Ranzato, "Asynchronous local-SGD training for language modeling", 2024,

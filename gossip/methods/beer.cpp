@@ -1,6 +1,6 @@
-#include "gossip/consensus_step.h"
 #include "gossip/objections.h"
 #include "gossip/registry.h"
+#include "gossip/steps/steps.h"
 
 // BEER. Zhao, Li, Li, Richtarik & Chi, "BEER: fast O(1/T) rate for decentralized nonconvex
 // optimization with communication compression", NeurIPS 2022, arXiv:2201.13320, Algorithm 1:

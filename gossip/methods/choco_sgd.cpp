@@ -1,5 +1,5 @@
-#include "gossip/consensus_step.h"
 #include "gossip/registry.h"
+#include "gossip/steps/steps.h"
 
 // CHOCO-SGD. Koloskova, Stich & Jaggi, "Decentralized stochastic optimization and gossip algorithms
 // with compressed communication", ICML 2019, arXiv:1902.00340, Algorithm 2: x_{t+1/2} = x_t - eta

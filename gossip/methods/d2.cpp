@@ -1,6 +1,5 @@
 #include "gossip/objections.h"
 #include "gossip/registry.h"
-#include "gossip/remembered_flows.h"
 
 // D2. Tang, Lian, Yan, Zhang & Liu, "D2: decentralized training over decentralized data", ICML
 // 2018, arXiv:1803.07068, Algorithm 1: x_{t+1} = W (2 x_t - x_{t-1} - gamma (g_t - g_{t-1})); on (I

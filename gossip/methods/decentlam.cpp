@@ -1,7 +1,6 @@
-#include "gossip/consensus_step.h"
-#include "gossip/in_step.h"
 #include "gossip/objections.h"
 #include "gossip/registry.h"
+#include "gossip/steps/steps.h"
 
 // DecentLaM. Yuan, Chen, Huang, Zhang, Pan, Xu & Yin, "DecentLaM: decentralized momentum SGD for
 // large-batch deep training", ICCV 2021, arXiv:2104.11981, Algorithm 2: the momentum is that of the

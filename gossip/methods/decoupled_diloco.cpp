@@ -6,11 +6,11 @@
 #include <span>
 #include <utility>
 
-#include "gossip/norms.h"
 #include "gossip/objections.h"
-#include "gossip/outer_step.h"
 #include "gossip/registry.h"
-#include "gossip/servers.h"
+#include "gossip/servers/servers.h"
+#include "gossip/steps/steps.h"
+#include "gossip/sums/norms.h"
 #include "optim/dot.h"
 
 // Decoupled DiLoCo. Douillard, Rush, Donchev, Charles et al., "Decoupled DiLoCo for resilient

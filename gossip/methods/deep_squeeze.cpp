@@ -1,5 +1,5 @@
-#include "gossip/consensus_step.h"
 #include "gossip/registry.h"
+#include "gossip/steps/steps.h"
 
 // DeepSqueeze. Tang, Lian, Qiu, Yuan, Zhang, Zhang & Liu, "DeepSqueeze: decentralization meets
 // error-compensated compression", 2019, arXiv:1907.07346, Algorithm 1: v = x_t - gamma g_t + e_t,

@@ -1,7 +1,7 @@
-#include "gossip/collectives.h"
-#include "gossip/links.h"
-#include "gossip/outer_step.h"
 #include "gossip/registry.h"
+#include "gossip/steps/steps.h"
+#include "gossip/sums/collectives.h"
+#include "gossip/sums/links.h"
 
 // DiLoCo. Douillard et al., "DiLoCo: distributed low-communication training of language models",
 // 2023, arXiv:2311.08105, Algorithm 1: H = train.local_steps steps of the inner optimizer

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gossip/norms.h"
 #include "gossip/registry.h"
-#include "gossip/servers.h"
+#include "gossip/servers/servers.h"
+#include "gossip/sums/norms.h"
 
 // Downpour SGD. Dean et al., "Large scale distributed deep networks", NIPS 2012, Algorithm 7.1: a
 // worker fetches the model every n_fetch steps, resumes from there alone, and pushes the sum of its

@@ -1,6 +1,6 @@
-#include "gossip/norms.h"
 #include "gossip/registry.h"
-#include "gossip/servers.h"
+#include "gossip/servers/servers.h"
+#include "gossip/sums/norms.h"
 
 // Elastic averaging SGD. Zhang, Choromanska & LeCun, "Deep learning with elastic averaging SGD",
 // NIPS 2015, arXiv:1412.6651, equations 5 and 6 (sync) and Algorithm 1 (async). Every tau steps a

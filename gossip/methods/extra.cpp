@@ -1,6 +1,5 @@
 #include "gossip/objections.h"
 #include "gossip/registry.h"
-#include "gossip/remembered_flows.h"
 
 // EXTRA. Shi, Ling, Wu & Yin, "EXTRA: an exact first-order algorithm for decentralized consensus
 // optimization", SIAM J. Optim. 25(2), 2015, arXiv:1404.6264, Algorithm 1 with W~ = (I + W) / 2:

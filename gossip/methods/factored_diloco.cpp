@@ -1,9 +1,9 @@
-#include "gossip/collectives.h"
-#include "gossip/links.h"
 #include "gossip/objections.h"
-#include "gossip/outer_step.h"
 #include "gossip/registry.h"
-#include "gossip/task.h"
+#include "gossip/seam/task.h"
+#include "gossip/steps/steps.h"
+#include "gossip/sums/collectives.h"
+#include "gossip/sums/links.h"
 
 // Factored Gossip DiLoCo. Koneputugodage, Ajanthan, Ramasinghe, Mohaghegh Dolatabadi, Siriwardhana,
 // Avraham, Shevchenko, Pajak, Snewin & Long, "Factored gossip DiLoCo: reducing blocking

@@ -1,11 +1,10 @@
 #include <algorithm>
 #include <map>
 
-#include "gossip/drawn_workers.h"
-#include "gossip/norms.h"
 #include "gossip/registry.h"
-#include "gossip/robust_rules.h"
-#include "gossip/servers.h"
+#include "gossip/servers/robust_rules.h"
+#include "gossip/servers/servers.h"
+#include "gossip/sums/norms.h"
 #include "gossip/supply.h"
 
 // Federated averaging. McMahan, Moore, Ramage, Hampson & Aguera y Arcas, "Communication-efficient

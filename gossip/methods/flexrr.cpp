@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gossip/norms.h"
 #include "gossip/registry.h"
-#include "gossip/servers.h"
+#include "gossip/seam/task.h"
+#include "gossip/servers/servers.h"
+#include "gossip/sums/norms.h"
 #include "gossip/supply.h"
-#include "gossip/task.h"
 #include "optim/dot.h"
 
 // FlexRR. Harlap, Cui, Dai, Wei, Ganger, Gibbons, Gibson & Xing, "Addressing the straggler problem

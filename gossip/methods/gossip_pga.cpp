@@ -1,6 +1,6 @@
-#include "gossip/collectives.h"
-#include "gossip/links.h"
 #include "gossip/registry.h"
+#include "gossip/sums/collectives.h"
+#include "gossip/sums/links.h"
 
 // Gossip-PGA. Chen, Yuan, Zhang, Pan, Xu & Yin, "Accelerating gossip SGD with periodic global
 // averaging", ICML 2021, arXiv:2105.09080, Algorithm 1: D-PSGD (adapt, then combine), and in every

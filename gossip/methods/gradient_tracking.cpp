@@ -1,6 +1,6 @@
-#include "gossip/consensus_step.h"
 #include "gossip/objections.h"
 #include "gossip/registry.h"
+#include "gossip/steps/steps.h"
 
 // Gradient tracking: DSGT, Pu & Nedic, "Distributed stochastic gradient tracking methods", Math.
 // Program. 187, 2021, arXiv:1805.11454, Algorithm 1: x_{t+1} = W (x_t - gamma y_t), y_{t+1} = W y_t

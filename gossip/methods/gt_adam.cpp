@@ -2,9 +2,9 @@
 #include <cmath>
 #include <span>
 
-#include "gossip/consensus_step.h"
 #include "gossip/objections.h"
 #include "gossip/registry.h"
+#include "gossip/steps/steps.h"
 
 // GTAdam. Carnevale, Farina, Notarnicola & Notarstefano, "GTAdam: gradient tracking with adaptive
 // momentum for distributed online optimization", IEEE Transactions on Control of Network Systems,

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include "gossip/in_step.h"
 #include "gossip/objections.h"
 #include "gossip/registry.h"
-#include "gossip/remembered_flows.h"
+#include "gossip/steps/steps.h"
 
 // Global update tracking. Aketi, Hashemi & Roy, "Global Update Tracking: a decentralized learning
 // algorithm for heterogeneous data", NeurIPS 2023, arXiv:2305.04792, as in its authors' trainer:

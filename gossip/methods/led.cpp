@@ -1,5 +1,5 @@
+#include "gossip/objections.h"
 #include "gossip/registry.h"
-#include "gossip/remembered_flows.h"
 
 // Local exact diffusion. Alghunaim, "Local exact-diffusion for decentralized optimization and
 // learning", IEEE TAC 2024, arXiv:2302.00620, LED: tau = train.local_steps steps phi <- phi - gamma

@@ -1,6 +1,6 @@
-#include "gossip/collectives.h"
-#include "gossip/links.h"
 #include "gossip/registry.h"
+#include "gossip/sums/collectives.h"
+#include "gossip/sums/links.h"
 
 // Local SGD. Stich, "Local SGD converges fast and communicates little", ICLR 2019,
 // arXiv:1805.09767, Algorithm 1: H = train.local_steps steps of each peer alone, then the exact

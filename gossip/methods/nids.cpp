@@ -2,7 +2,6 @@
 
 #include "gossip/objections.h"
 #include "gossip/registry.h"
-#include "gossip/remembered_flows.h"
 
 // NIDS. Li, Shi & Yan, "A decentralized proximal-gradient method with network independent
 // step-sizes and separated convergence rates", IEEE TSP 67(17), 2019, arXiv:1704.07807, Algorithm 1

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "gossip/norms.h"
 #include "gossip/registry.h"
-#include "gossip/robust_rules.h"
-#include "gossip/servers.h"
+#include "gossip/servers/robust_rules.h"
+#include "gossip/servers/servers.h"
+#include "gossip/sums/norms.h"
 
 // Parameter server. Li et al., "Scaling distributed machine learning with the parameter server",
 // OSDI 2014; asynchronous: Dean et al., "Large scale distributed deep networks", NIPS 2012 (with

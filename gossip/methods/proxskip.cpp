@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "gossip/objections.h"
 #include "gossip/registry.h"
-#include "gossip/remembered_flows.h"
 #include "optim/rng.h"
 
 // ProxSkip over a graph, decentralized Scaffnew. Mishchenko, Malinovsky, Stich & Richtarik,

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "gossip/pushes.h"
 #include "gossip/registry.h"
+#include "gossip/steps/pushes.h"
 
 // RelaySGD. Vogels, He, Koloskova, Lin, Karimireddy, Stich & Jaggi, "RelaySum for decentralized
 // deep learning on heterogeneous data", NeurIPS 2021, arXiv:2110.04175, Algorithm 1. On a tree:

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "gossip/registry.h"
-#include "gossip/robust_rules.h"
+#include "gossip/servers/robust_rules.h"
 
 // Averaging when up to f = `liars` of each peer's neighbours may send anything. D-PSGD that adapts
 // and combines; the combination is one of:

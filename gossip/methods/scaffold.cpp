@@ -2,11 +2,10 @@
 #include <map>
 #include <set>
 
-#include "gossip/drawn_workers.h"
-#include "gossip/norms.h"
 #include "gossip/objections.h"
 #include "gossip/registry.h"
-#include "gossip/servers.h"
+#include "gossip/servers/servers.h"
+#include "gossip/sums/norms.h"
 #include "gossip/supply.h"
 
 // SCAFFOLD. Karimireddy, Kale, Mohri, Reddi, Stich & Suresh, "SCAFFOLD: stochastic controlled

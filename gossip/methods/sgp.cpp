@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "gossip/pushes.h"
 #include "gossip/registry.h"
+#include "gossip/steps/pushes.h"
 
 // Stochastic gradient push. Assran, Loizou, Ballas & Rabbat, "Stochastic gradient push for
 // distributed deep learning", ICML 2019, arXiv:1811.10792, Algorithm 1; with `overlap` tau,

@@ -1,7 +1,7 @@
-#include "gossip/collectives.h"
-#include "gossip/consensus_step.h"
-#include "gossip/links.h"
 #include "gossip/registry.h"
+#include "gossip/steps/steps.h"
+#include "gossip/sums/collectives.h"
+#include "gossip/sums/links.h"
 
 // SlowMo. Wang, Tantia, Ballas & Rabbat, "SlowMo: improving communication-efficient distributed SGD
 // with slow momentum", ICLR 2020, arXiv:1910.00643, Algorithm 1 over local SGD: tau =

@@ -1,6 +1,6 @@
-#include "gossip/collectives.h"
-#include "gossip/outer_step.h"
 #include "gossip/registry.h"
+#include "gossip/steps/steps.h"
+#include "gossip/sums/collectives.h"
 
 // SparseLoCo. Sarfi, Therien, Lidin & Belilovsky, "Communication efficient LLM pre-training with
 // SparseLoCo", 2025, arXiv:2508.15706, Algorithm 1: H = train.local_steps steps of the inner
@@ -8,11 +8,11 @@
 // untransmitted rest and takes the role of DiLoCo's outer momentum; Q of the k largest of e_r
 // travels to all, e_r <- e_r - Q(TopK(e_r)), and theta <- theta - alpha times the mean of all that
 // travelled. With `values: two-bit` these are the paper's chunks of 4096 and two bits a value, as
-// Covenant-72B was trained (Lidin et al. 2026, arXiv:2603.08163); optim/codec.h defines the two
-// bits. With `values: float` values travel as they are, and the largest are chosen in each piece of
-// 131072. Every peer sends to all others, and all add in ascending order of peer. With `keep` 1,
-// beta 0 and outer_lr 1 it is local SGD. Memory of a peer: 2 vectors. Per round and peer: n - 1
-// messages with 8 keep d bytes, in two bits (14 keep / 8 + 1 / 512) d.
+// Covenant-72B was trained (Lidin et al. 2026, arXiv:2603.08163); optim/codec/codec.h defines the
+// two bits. With `values: float` values travel as they are, and the largest are chosen in each
+// piece of 131072. Every peer sends to all others, and all add in ascending order of peer. With
+// `keep` 1, beta 0 and outer_lr 1 it is local SGD. Memory of a peer: 2 vectors. Per round and peer:
+// n - 1 messages with 8 keep d bytes, in two bits (14 keep / 8 + 1 / 512) d.
 
 namespace gv {
 namespace {

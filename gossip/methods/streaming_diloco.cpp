@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "gossip/collectives.h"
-#include "gossip/links.h"
 #include "gossip/objections.h"
-#include "gossip/outer_step.h"
 #include "gossip/registry.h"
-#include "gossip/task.h"
+#include "gossip/seam/task.h"
+#include "gossip/steps/steps.h"
+#include "gossip/sums/collectives.h"
+#include "gossip/sums/links.h"
 
 // Streaming DiLoCo. Douillard et al., "Streaming DiLoCo with overlapping communication: towards a
 // distributed free lunch", 2025, arXiv:2501.18512, Algorithm 2: the model is cut into P fragments,

@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "gpu/bench/tables.h"
+#include "gpu/bench/measure.h"
 #include "gpu/device_plugin.h"
 
 // Compares the device with its limits: training, in samples per second, with its floor; the fused

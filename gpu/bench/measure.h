@@ -5,9 +5,11 @@
 #include <functional>
 
 #include "gpu/device/device_memory.h"
+#include "optim/models/objective.h"
 #include "optim/precision.h"
 
-// Times by the device's clock (by the host's: optim/stopwatch.h), and the limits of the device.
+// Times by the device's clock (by the host's: optim/machine/stopwatch.h), and the limits of the
+// device.
 
 namespace gv::gpu {
 
@@ -31,5 +33,27 @@ struct Limits {
 
 /// Measures the limits of the current device.
 Limits measure_limits();
+
+// Data that the benchmark trains on.
+
+/// Random bytes of the shape of CIFAR-10: their content does not change the time.
+Share pictures();
+
+/// Random characters, 128 per sample: their content does not change the time either.
+Share text();
+
+// The tables of the benchmark, printed in Markdown.
+
+/// Compares the fused mixing and step with a copy in the device's memory.
+void put_kernels();
+
+/// Compares the level-1 operations and the codecs with such a copy.
+void put_level1_and_codecs();
+
+/// Compares transfers in and out of the replica with plain copies over the bus.
+void put_ways_in_and_out();
+
+/// Compares training, in samples per second, with its floor. Returns false if a row failed.
+bool put_training();
 
 }  // namespace gv::gpu

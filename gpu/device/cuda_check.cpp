@@ -1,6 +1,6 @@
 #include "gpu/device/cuda_check.h"
 
-#include <string>
+#include <cstdio>
 
 #include "gpu/device/cuda_error.h"
 
@@ -24,6 +24,10 @@ void check(cudaError_t status, const char* call, const char* file, int line) {
 void check(cublasStatus_t status, const char* call, const char* file, int line) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   fail(call, std::string("cuBLAS: ") + cublasGetStatusString(status), file, line);
+}
+
+void notice(const std::string& what) {
+  std::fprintf(stderr, "[gpu] %s\n", what.c_str());
 }
 
 }  // namespace gv::gpu

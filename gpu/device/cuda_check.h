@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
@@ -8,6 +10,10 @@ namespace gv::gpu {
 /// Throw CudaError unless the call succeeded.
 void check(cudaError_t status, const char* call, const char* file, int line);
 void check(cublasStatus_t status, const char* call, const char* file, int line);
+
+/// Prints to stderr that something differs from what was requested although training continues. A
+/// peer's stderr goes to its log.
+void notice(const std::string& what);
 
 }  // namespace gv::gpu
 

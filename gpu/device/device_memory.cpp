@@ -1,6 +1,12 @@
 #include "gpu/device/device_memory.h"
 
-#include "gpu/device/near_memory.h"
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace gv::gpu {
 namespace {
@@ -67,6 +73,93 @@ void free_device(void* memory) noexcept {
 
 void free_pinned(void* memory) noexcept {
   if (cudaFreeHost(memory) != cudaSuccess) cudaGetLastError();
+}
+
+std::optional<int> node_of(std::string address, const std::string& devices) {
+  std::ranges::transform(address, address.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ifstream file(devices + "/" + address + "/numa_node");
+  int node = -1;
+  if (!(file >> node) || node < 0) return {};
+  return node;
+}
+
+std::optional<int> own_node() {
+  int device = 0;
+  std::array<char, 32> address{};
+  GV_CUDA(cudaGetDevice(&device));
+  const auto room = static_cast<int>(address.size());
+  if (cudaDeviceGetPCIBusId(address.data(), room, device) == cudaSuccess)
+    return node_of(address.data());
+  cudaGetLastError();
+  return {};
+}
+
+NearMemory::NearMemory(std::optional<int> node) {
+  if (!node || *node < 0 || static_cast<unsigned long>(*node) >= most_nodes) return;
+  if (::syscall(SYS_get_mempolicy, &mode_, nodes_.data(), most_nodes, nullptr, 0) != 0) return;
+  constexpr unsigned bits = 8 * sizeof(unsigned long);
+  const auto n = static_cast<unsigned>(*node);
+  Nodes wanted{};
+  wanted.at(n / bits) = 1UL << (n % bits);
+  changed_ = ::syscall(SYS_set_mempolicy, MPOL_PREFERRED, wanted.data(), most_nodes) == 0;
+}
+
+NearMemory::~NearMemory() {
+  // The default policy has no nodes.
+  const bool usual = mode_ == MPOL_DEFAULT;
+  if (changed_)
+    ::syscall(SYS_set_mempolicy, mode_, usual ? nullptr : nodes_.data(), usual ? 0 : most_nodes);
+}
+
+/// Without cudaHostRegisterReadOnly, the driver refuses pages that this process may not write.
+cudaError_t lock_pages(std::span<const std::byte> pages, bool only_read) {
+  const NearMemory near(own_node());
+  auto* const begin = const_cast<std::byte*>(pages.data());
+  const unsigned flags = cudaHostRegisterPortable | (only_read ? cudaHostRegisterReadOnly : 0U);
+  const cudaError_t status = cudaHostRegister(begin, pages.size(), flags);
+  if (status != cudaSuccess) cudaGetLastError();
+  return status;
+}
+
+// Ignores errors, because the CUDA runtime may be gone at the end of the process.
+void unlock_pages(const std::byte* pages) noexcept {
+  if (cudaHostUnregister(const_cast<std::byte*>(pages)) != cudaSuccess) cudaGetLastError();
+}
+
+CudaGraph::~CudaGraph() {
+  if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
+}
+
+std::string CudaGraph::record(const Stream& stream, const std::function<void()>& work) {
+  try {
+    capture(stream, work);
+    return "";
+  } catch (const CudaError& e) {
+    return e.what();
+  }
+}
+
+void CudaGraph::capture(const Stream& stream, const std::function<void()>& work) {
+  // Other threads, with other replicas, can continue during the capture.
+  GV_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  cudaGraph_t graph = nullptr;
+  try {
+    work();
+  } catch (...) {
+    cudaStreamEndCapture(stream, &graph);  // the exception in flight has the better message
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    cudaGetLastError();
+    throw;
+  }
+  GV_CUDA(cudaStreamEndCapture(stream, &graph));
+  const cudaError_t status = cudaGraphInstantiate(&executable_, graph, 0);
+  cudaGraphDestroy(graph);
+  GV_CUDA(status);
+}
+
+void CudaGraph::launch(const Stream& stream) const {
+  GV_CUDA(cudaGraphLaunch(executable_, stream));
 }
 
 }  // namespace gv::gpu

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -101,5 +105,59 @@ template <class T>
 void copy_async(T* to, const T* from, std::size_t count, cudaMemcpyKind way, cudaStream_t stream) {
   if (count > 0) GV_CUDA(cudaMemcpyAsync(to, from, count * sizeof(T), way, stream));
 }
+
+/// Returns the NUMA node next to a PCI device, by the kernel's numbering. Returns nothing if the
+/// machine has only one, or the kernel does not report it. address: "0000:3B:00.0", in any case.
+std::optional<int> node_of(std::string address,
+                           const std::string& devices = "/sys/bus/pci/devices");
+
+/// Returns the NUMA node next to the calling thread's current device.
+std::optional<int> own_node();
+
+/// During its lifetime, memory that the calling thread touches first is placed on the given node,
+/// if that has room: copies from another node would cross the link between the sockets. The
+/// destructor restores the old policy. If the system forbids the change (a container), it does
+/// nothing.
+class NearMemory {
+ public:
+  explicit NearMemory(std::optional<int> node);
+  ~NearMemory();
+  NearMemory(const NearMemory&) = delete;
+  NearMemory& operator=(const NearMemory&) = delete;
+
+ private:
+  static constexpr unsigned long most_nodes = 1024;  ///< limit of a kernel
+  using Nodes = std::array<unsigned long, most_nodes / (8 * sizeof(unsigned long))>;
+  bool changed_ = false;
+  int mode_ = 0;  ///< policy to restore
+  Nodes nodes_{};
+};
+
+/// Locks pages of the host for copies of every device. Untouched ones are placed on the NUMA node
+/// next to the calling thread's device. `only_read`: maps them as read-only.
+cudaError_t lock_pages(std::span<const std::byte> pages, bool only_read);
+void unlock_pages(const std::byte* pages) noexcept;
+
+/// Work that is recorded once and then launched with one call: the same kernels with the same
+/// arguments, so the same bits as without a recording.
+class CudaGraph {
+ public:
+  CudaGraph() = default;
+  ~CudaGraph();
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
+
+  bool recorded() const { return executable_ != nullptr; }
+  /// Records the work that `work` puts into `stream`, without running it. `work` must have run
+  /// before, so that the libraries are loaded. Returns "" on success, else the reason: a driver, or
+  /// a library for some shape, may refuse. The caller can then run `work` directly.
+  std::string record(const Stream& stream, const std::function<void()>& work);
+  void launch(const Stream& stream) const;
+
+ private:
+  void capture(const Stream& stream, const std::function<void()>& work);
+
+  cudaGraphExec_t executable_ = nullptr;
+};
 
 }  // namespace gv::gpu

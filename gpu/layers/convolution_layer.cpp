@@ -5,11 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "gpu/device/cuda_check.h"
 #include "gpu/device/cuda_error.h"
-#include "gpu/device/notice.h"
-#include "gpu/layers/activation.h"
-#include "gpu/layers/channel_bias.h"
 #include "gpu/layers/dnn.h"
+#include "gpu/layers/elementwise.h"
 #include "gpu/layers/layer.h"
 #include "optim/check.h"
 

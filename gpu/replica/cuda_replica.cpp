@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/replica/codec_kernels.h"
+#include "gpu/kernels/codec_kernels.h"
+#include "gpu/kernels/dot_kernels.h"
 #include "gpu/replica/device_transfer.h"
-#include "gpu/replica/dot_kernels.h"
 #include "gpu/replica/make_device_replica.h"
-#include "gpu/replica/step_clock.h"
+#include "gpu/replica/step_plan.h"
 #include "gpu/replica/trainer.h"
 #include "optim/check.h"
 #include "optim/train/replica.h"

@@ -1,10 +1,9 @@
 #include <string>
 
+#include "gpu/device/cuda_check.h"
 #include "gpu/device/device_memory.h"
-#include "gpu/device/locked_pages.h"
-#include "gpu/device/notice.h"
 #include "gpu/replica/make_device_replica.h"
-#include "optim/page_lock.h"
+#include "optim/machine/page_lock.h"
 
 namespace gv::gpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gpu/device/notice.h"
+#include "gpu/device/cuda_check.h"
 
 namespace gv::gpu {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <functional>
 
-#include "gpu/device/cuda_graph.h"
+#include "gpu/device/device_memory.h"
+#include "gpu/kernels/loss.h"
+#include "gpu/kernels/sample_kernels.h"
 #include "gpu/layers/device_network.h"
-#include "gpu/layers/loss.h"
-#include "gpu/replica/batches_ahead.h"
-#include "gpu/replica/sample_kernels.h"
+#include "gpu/replica/step_plan.h"
 #include "optim/models/objective.h"
 
 namespace gv::gpu {

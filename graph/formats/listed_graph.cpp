@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 
 #include "graph/formats/file_error.h"
 #include "graph/formats/json_value.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/mixing/mixing.h"
+#include "graph/topology/topology.h"
 
 namespace gv {
 
@@ -60,5 +61,9 @@ using ReceiversOf = std::function<std::vector<PeerId>(std::uint64_t round, PeerI
 /// round t + overlap. Found by iteration of w <- P w, for 4 million pushes or 20,000 rounds, but at
 /// least 64 rounds.
 std::vector<double> least_weights(PeerId n, std::uint64_t overlap, const ReceiversOf& receivers_of);
+
+/// The largest |eigenvalue| of the W of share_rows, but for the 1 of its fixed mean. Throws
+/// std::invalid_argument for more than 512 peers (all eigenvalues are computed).
+double share_rate(const Topology& t, std::span<const double> shares);
 
 }  // namespace gv

@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <numeric>
 #include <stdexcept>
-#include <utility>
-#include <vector>
 
 #include <Eigen/Dense>
 #include <Eigen/Eigenvalues>
 
 #include "graph/mixing/dense_eigen.h"
-#include "graph/predict/driven_mode.h"
 #include "graph/predict/mode_recursion.h"
 
 namespace gv {

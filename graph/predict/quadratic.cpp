@@ -10,7 +10,7 @@
 
 #include "graph/mixing/dense_eigen.h"
 #include "graph/predict/mode_recursion.h"
-#include "graph/predict/scalar_round.h"
+#include "graph/predict/transient.h"
 
 namespace gv {
 namespace {

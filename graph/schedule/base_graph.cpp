@@ -1,11 +1,10 @@
-#include "graph/schedule/base_graph.h"
-
 #include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <utility>
 
 #include "graph/schedule/schedule.h"
+#include "graph/schedule/sequences.h"
 
 // Takezawa et al. 2023, arXiv:2305.11420: the k-peer hyper-hypercube, from it the simple Base-(k+1)
 // graph, and from both the Base-(k+1) graph.

@@ -1,5 +1,3 @@
-#include "graph/schedule/equi_dyn.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "graph/schedule/schedule.h"
+#include "graph/schedule/sequences.h"
 #include "graph/topology/family.h"
 
 // EquiTopo, with its graphs (EquiStatic) and its schedules (EquiDyn): Song et al. 2022,

@@ -1,5 +1,3 @@
-#include "graph/schedule/matcha.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,8 +5,8 @@
 #include <utility>
 
 #include "graph/mixing/optimal_weights.h"
-#include "graph/schedule/equi_dyn.h"
 #include "graph/schedule/schedule.h"
+#include "graph/schedule/sequences.h"
 
 namespace gv {
 namespace {

@@ -11,7 +11,6 @@
 #include <Spectra/SymEigsSolver.h>
 
 #include "graph/mixing/dense_eigen.h"
-#include "graph/mixing/mixing.h"
 #include "graph/topology/splitmix.h"
 
 namespace gv {

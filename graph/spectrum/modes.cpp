@@ -4,11 +4,9 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
-#include <vector>
 
 #include <Eigen/SparseCholesky>
 
-#include "graph/mixing/mixing.h"
 #include "graph/spectrum/lanczos.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topology/splitmix.h"

@@ -8,7 +8,6 @@
 #include <Eigen/Core>
 
 #include "graph/mixing/dense_eigen.h"
-#include "graph/mixing/mixing.h"
 #include "graph/spec/parameters.h"
 #include "graph/spectrum/lanczos.h"
 #include "graph/spectrum/modes.h"

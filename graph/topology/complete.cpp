@@ -1,7 +1,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "graph/topology/graph_counts.h"
+#include "graph/topology/family.h"
 
 namespace gv {
 namespace {

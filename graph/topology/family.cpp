@@ -1,7 +1,5 @@
 #include "graph/topology/family.h"
 
-#include <cmath>
-#include <numbers>
 #include <stdexcept>
 #include <utility>
 

@@ -1,8 +1,6 @@
 #include "graph/topology/topology.h"
 
-#include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 namespace gv {
 namespace {

@@ -1,11 +1,8 @@
 #include "optim/data/dataset.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
-
-#include "optim/check.h"
 
 namespace gv {
 namespace {

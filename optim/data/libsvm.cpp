@@ -6,10 +6,8 @@
 #include <limits>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "optim/data/data_facts.h"

@@ -1,6 +1,5 @@
 #include "optim/host/host_memory.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "optim/check.h"

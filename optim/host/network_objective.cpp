@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "optim/data/data_facts.h"
-#include "optim/host/host_network.h"
-#include "optim/models/objective.h"
 
 namespace gv {
 namespace {

@@ -1,9 +1,8 @@
 #include "optim/host/slices.h"
 
-#include <algorithm>
 #include <memory>
 
-#include "optim/workers.h"
+#include "optim/machine/workers.h"
 
 namespace gv {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "optim/data/data_facts.h"
+#include "optim/machine/workers.h"
 #include "optim/models/model.h"
 #include "optim/models/objective.h"
-#include "optim/workers.h"
 
 namespace gv {
 namespace {

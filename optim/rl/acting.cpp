@@ -1,7 +1,5 @@
 #include "optim/rl/acting.h"
 
-#include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 

@@ -13,7 +13,6 @@
 #include "optim/buffer.h"
 #include "optim/host/host_network.h"
 #include "optim/models/network_builder.h"
-#include "optim/rl/environment.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/replay_memory.h"
 

@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "optim/rl/acting.h"
-#include "optim/rl/replay_memory.h"
 #include "optim/rl/served_memory.h"
 #include "optim/unknown_figure.h"
 

@@ -10,7 +10,6 @@
 #include "optim/dot.h"
 #include "optim/train/mix_models.h"
 #include "optim/train/muon.h"
-#include "optim/train/replica.h"
 
 namespace gv {
 namespace {

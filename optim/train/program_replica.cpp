@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "optim/check.h"
 #include "optim/dot.h"
 #include "optim/train/mix_models.h"
-#include "optim/unknown_figure.h"
 
 namespace gv {
 

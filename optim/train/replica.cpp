@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 
 // Grammar of named vectors and scalars, at the end of a training state (state.h):
 //   named  := | "named" count:u64 (name vector)* count:u64 (name double)*

@@ -15,9 +15,8 @@
 #include <vector>
 
 #include "optim/buffer.h"
-#include "optim/codec.h"
+#include "optim/codec/codec.h"
 #include "optim/models/objective.h"
-#include "optim/range.h"
 #include "optim/state.h"
 #include "optim/train/optimizer.h"
 
@@ -158,7 +157,7 @@ class Replica {
   /// ||v[r]||_2, without overflow.
   double norm(Vector v, Range r) const { return std::sqrt(dot(v, v, r)); }
 
-  /// out <- v[r] encoded, with the bytes of optim/codec.h on every device. out.size() ==
+  /// out <- v[r] encoded, with the bytes of optim/codec/codec.h on every device. out.size() ==
   /// codec.bytes(r.count)
   virtual void encode(const Codec& codec, Vector v, Range r, Buffer& out) const = 0;
   /// v[r] <- in decoded. Returns false if `in` is not an encoding of r.count values; v is then

@@ -4,14 +4,12 @@
 #include <deque>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "optim/check.h"
 #include "optim/data/data_facts.h"
 #include "optim/data/packed.h"
 #include "optim/host/host_network.h"
 #include "optim/host/network_objective.h"
-#include "optim/models/network_cut.h"
 
 namespace gv {
 namespace {

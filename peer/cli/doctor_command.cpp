@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "gpu/cuda_replica.h"
+#include "optim/machine/workers.h"
 #include "optim/printable.h"
-#include "optim/workers.h"
 #include "peer/cli/command.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"

@@ -5,7 +5,6 @@
 #include <xxhash.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/same_bits.h"
 #include "graph/formats/graph_file.h"
 #include "graph/schedules.h"
 #include "peer/fleet/data/data_kind.h"

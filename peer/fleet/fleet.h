@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "gossip/link/link_settings.h"
-#include "gossip/plan.h"
-#include "gossip/setup.h"
-#include "gossip/world.h"
+#include "gossip/seam/plan.h"
+#include "gossip/seam/setup.h"
+#include "gossip/seam/world.h"
 #include "graph/schedule/schedule.h"
 #include "graph/topology/family.h"
 #include "optim/models/model.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gossip/algorithm.h"
-#include "gossip/attack.h"
+#include "gossip/steps/attack.h"
 #include "graph/mixing/share_weights.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/served_memory.h"

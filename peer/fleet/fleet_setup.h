@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossip/setup.h"
+#include "gossip/seam/setup.h"
 #include "peer/fleet/fleet.h"
 
 namespace gv {

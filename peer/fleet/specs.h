@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/message.h"
-#include "gossip/world.h"
+#include "gossip/seam/message.h"
+#include "gossip/seam/world.h"
 #include "graph/topology/topology.h"
 
 namespace gv {

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "gossip/journal.h"
+#include "gossip/seam/journal.h"
 #include "peer/wire/seal/peer_keys.h"
 #include "peer/wire/tcp/tcp_world.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gossip/costs.h"
-#include "gossip/message.h"
+#include "gossip/seam/costs.h"
+#include "gossip/seam/message.h"
 #include "peer/launch/control.h"
 #include "peer/launch/process.h"
 #include "peer/launch/stop_signals.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/links.h"
+#include "gossip/sums/links.h"
 #include "optim/printable.h"
 #include "peer/launch/launcher.h"
 #include "peer/record/run_folder.h"

@@ -16,7 +16,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "gossip/plan.h"
+#include "gossip/seam/plan.h"
 #include "optim/printable.h"
 #include "peer/fleet/net_address.h"
 #include "peer/fleet/read/sections.h"

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gossip/costs.h"
+#include "gossip/seam/costs.h"
 #include "optim/state.h"
 #include "peer/fleet/json/json.h"
 #include "peer/model/checkpoint/checkpoint_store.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/costs.h"
+#include "gossip/seam/costs.h"
 #include "peer/fleet/file/source.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/disk/posix_disk.h"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "graph/formats/json_value.h"
+#include "optim/machine/workers.h"
 #include "optim/printable.h"
-#include "optim/workers.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/fleet.h"
 #include "peer/fleet/json/json.h"

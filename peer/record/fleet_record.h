@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "gossip/costs.h"
-#include "gossip/journal.h"
+#include "gossip/seam/costs.h"
+#include "gossip/seam/journal.h"
 #include "optim/models/objective.h"
 #include "peer/fleet/specs.h"
 #include "peer/record/joined_models.h"

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "gossip/journal.h"
+#include "gossip/seam/journal.h"
+#include "optim/buffer.h"
 #include "optim/models/objective.h"
-#include "optim/range.h"
 
 namespace gv {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/journal.h"
+#include "gossip/seam/journal.h"
 
 namespace gv {
 

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "gossip/algorithm.h"
-#include "gossip/attack.h"
+#include "gossip/steps/attack.h"
 #include "gossip/chain.h"
 #include "gossip/peer.h"
-#include "gossip/post_waits.h"
-#include "gossip/stage.h"
-#include "gossip/transfers.h"
-#include "gossip/verbs.h"
+#include "gossip/mail/post_waits.h"
+#include "gossip/seam/stage.h"
+#include "gossip/verbs/transfers.h"
+#include "gossip/verbs/verbs.h"
 #include "optim/check.h"
 #include "peer/runtime/assembly/assembly.h"
 #include "peer/wire/frame/frame.h"

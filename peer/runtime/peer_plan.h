@@ -5,11 +5,11 @@
 #include <functional>
 #include <memory>
 
-#include "gossip/journal.h"
+#include "gossip/seam/journal.h"
 #include "gossip/link/link_settings.h"
-#include "gossip/plan.h"
-#include "gossip/rules.h"
-#include "gossip/world.h"
+#include "gossip/seam/plan.h"
+#include "gossip/core/rules.h"
+#include "gossip/seam/world.h"
 #include "optim/train/replica.h"
 
 namespace gv {

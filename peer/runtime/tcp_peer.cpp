@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "gossip/costs.h"
+#include "gossip/seam/costs.h"
 #include "gossip/peer.h"
-#include "gossip/transfers.h"
-#include "gossip/verbs.h"
-#include "optim/error_text.h"
+#include "gossip/verbs/transfers.h"
+#include "gossip/verbs/verbs.h"
+#include "optim/printable.h"
 #include "optim/state.h"
 #include "peer/record/disk/posix_disk.h"
 #include "peer/runtime/exit_code.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "gossip/journal.h"
+#include "gossip/seam/journal.h"
 #include "gossip/link/carrier.h"
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/life/recorder.h"
 #include "peer/runtime/assembly/assembly.h"

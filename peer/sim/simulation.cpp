@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/costs.h"
-#include "gossip/journal.h"
+#include "gossip/seam/costs.h"
+#include "gossip/seam/journal.h"
 #include "optim/check.h"
 #include "optim/state.h"
-#include "optim/workers.h"
+#include "optim/machine/workers.h"
 #include "peer/sim/trial.h"
 #include "peer/sim/world/sim_world.h"
 

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <thread>
 
-#include "gossip/same_bits.h"
-#include "optim/workers.h"
+#include "gossip/algorithm.h"
+#include "optim/machine/workers.h"
 
 namespace gv {
 namespace {

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "optim/data/cifar10.h"
+#include "optim/data/sets/image_sets.h"
 #include "tests/fuzz/dataset_check.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"

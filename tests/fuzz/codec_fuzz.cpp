@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "optim/check.h"
-#include "optim/codec.h"
+#include "optim/codec/codec.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace gv {

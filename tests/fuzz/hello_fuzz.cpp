@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "gossip/link/frames.h"
+#include "gossip/link/carrier.h"
 #include "gossip/link/handshake.h"
 #include "optim/check.h"
 #include "peer/wire/frame/frame.h"

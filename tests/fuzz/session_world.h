@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "gossip/algorithm.h"
+#include "gossip/life/presence.h"
 #include "gossip/link/link_layer.h"
 #include "gossip/peer.h"
-#include "gossip/presence.h"
 #include "optim/check.h"
 #include "optim/train/host_replica.h"
 #include "peer/wire/frame/frame.h"

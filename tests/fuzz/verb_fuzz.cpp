@@ -3,8 +3,8 @@
 #include <cstring>
 #include <memory>
 
-#include "gossip/transfers.h"
-#include "gossip/verbs.h"
+#include "gossip/verbs/transfers.h"
+#include "gossip/verbs/verbs.h"
 #include "optim/check.h"
 #include "optim/train/host_replica.h"
 #include "tests/fuzz/fuzz_input.h"

@@ -1,4 +1,4 @@
-#include "gossip/clipping.h"
+#include "gossip/exchange/clipping.h"
 
 #include <cmath>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "gossip/costs.h"
+#include "gossip/seam/costs.h"
 
 #include <algorithm>
 #include <limits>

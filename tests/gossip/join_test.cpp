@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "gossip/presence.h"
+#include "gossip/life/presence.h"
 #include "tests/gossip/one_peer.h"
 
 namespace gv {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/pushes.h"
-#include "gossip/servers.h"
+#include "gossip/servers/servers.h"
+#include "gossip/steps/pushes.h"
 #include "tests/gossip/one_peer.h"
 
 // Reactions of methods to messages that pass their channels but that no honest peer sends.

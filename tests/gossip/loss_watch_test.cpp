@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/reports.h"
+#include "gossip/life/reports.h"
 #include "optim/rng.h"
 
 namespace gv {

@@ -1,4 +1,4 @@
-#include "gossip/post.h"
+#include "gossip/mail/post.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "gossip/pushes.h"
+#include "gossip/steps/pushes.h"
 
 #include <chrono>
 #include <functional>

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/channels.h"
 #include "gossip/supply.h"
 
 namespace gv {

@@ -1,4 +1,4 @@
-#include "gossip/robust_rules.h"
+#include "gossip/servers/robust_rules.h"
 
 #include <algorithm>
 #include <bit>

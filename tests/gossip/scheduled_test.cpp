@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "graph/schedule/equi_dyn.h"
 #include "graph/schedule/schedule.h"
+#include "graph/schedule/sequences.h"
 #include "tests/gossip/one_peer.h"
 
 namespace gv {

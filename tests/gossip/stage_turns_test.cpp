@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/stage.h"
+#include "gossip/seam/stage.h"
 #include "optim/rng.h"
 
 namespace gv {

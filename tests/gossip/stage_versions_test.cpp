@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/stage.h"
+#include "gossip/seam/stage.h"
 
 namespace gv {
 namespace {

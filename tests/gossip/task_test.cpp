@@ -1,12 +1,12 @@
-#include "gossip/task.h"
+#include "gossip/seam/task.h"
 
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/links.h"
-#include "gossip/mailbox.h"
+#include "gossip/mail/mailbox.h"
+#include "gossip/sums/links.h"
 
 namespace gv {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "gossip/exchange.h"
+#include "gossip/exchange/exchange.h"
 
 namespace gv {
 namespace {

@@ -1,4 +1,4 @@
-#include "gossip/verbs.h"
+#include "gossip/verbs/verbs.h"
 
 #include <cstring>
 #include <optional>

@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "gossip/plan.h"
-#include "gossip/pushes.h"
-#include "gossip/rules.h"
+#include "gossip/core/rules.h"
+#include "gossip/seam/plan.h"
+#include "gossip/steps/pushes.h"
 
 // Wrong rules, one for each bug that could be written into the exchange.
 

@@ -1,4 +1,4 @@
-#include "optim/codec_arithmetic.h"
+#include "optim/codec/codec_arithmetic.h"
 
 #include <bit>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "optim/codec.h"
+#include "optim/codec/codec.h"
 
 #include <algorithm>
 #include <cmath>

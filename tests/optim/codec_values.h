@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "optim/codec.h"
+#include "optim/codec/codec.h"
 #include "optim/rng.h"
 
 namespace gv {

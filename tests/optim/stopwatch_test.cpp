@@ -1,4 +1,4 @@
-#include "optim/stopwatch.h"
+#include "optim/machine/stopwatch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,3 @@
-#include "optim/two_bit.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -8,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optim/codec/codec_arithmetic.h"
 #include "optim/rng.h"
 #include "tests/optim/codec_values.h"
 
@@ -28,7 +27,7 @@ std::uint32_t bits_of(const Bytes& bytes, std::size_t at, unsigned count) {
   return value;
 }
 
-/// Reads by the layout of optim/two_bit.h.
+/// Reads by the layout of optim/codec/codec_arithmetic.h.
 Floats read_by_hand(const Codec& codec, const Bytes& bytes, std::size_t n) {
   Floats values(n, 0.0F);
   std::size_t byte = 0;
@@ -49,8 +48,8 @@ Floats read_by_hand(const Codec& codec, const Bytes& bytes, std::size_t n) {
   return values;
 }
 
-/// Returns the decoded values by the definition of optim/codec.h, block by block: sorted by size,
-/// then by place.
+/// Returns the decoded values by the definition of optim/codec/codec.h, block by block: sorted by
+/// size, then by place.
 Floats written_by_hand(const Codec& codec, const Floats& values) {
   Floats out(values.size(), 0.0F);
   for (std::size_t begin = 0; begin < values.size(); begin += 4096) {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include "optim/workers.h"
+#include "optim/machine/workers.h"
 
 namespace gv {
 namespace {

@@ -1,4 +1,4 @@
-#include "optim/workers.h"
+#include "optim/machine/workers.h"
 
 #include <atomic>
 #include <memory>

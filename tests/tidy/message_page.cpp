@@ -16,7 +16,7 @@ const std::vector<Group>& message_groups() {
   static const std::vector<Group> groups{
       {"The fleet file", {"peer/fleet/", "peer/runtime/assembly/assembly"}},
       {"A run as it goes",
-       {"gossip/journal", "peer/launch/", "peer/record/disk/", "peer/record/run_folder",
+       {"gossip/seam/journal", "peer/launch/", "peer/record/disk/", "peer/record/run_folder",
         "peer/record/life/", "peer/record/watch/", "peer/model/checkpoint/",
         "peer/study/simulated_run", "peer/cli/embed/", "peer/runtime/tcp_", "peer/runtime/ledger",
         "peer/cli/run/run_", "peer/cli/run/peer_", "peer/cli/run/collect_"}},

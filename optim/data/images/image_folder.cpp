@@ -9,8 +9,8 @@
 
 #include "optim/check.h"
 #include "optim/data/field.h"
-#include "optim/data/held_out.h"
 #include "optim/data/images/picture_file.h"
+#include "optim/data/set_apart.h"
 #include "optim/data/table/table_plan.h"
 #include "optim/data/table/words.h"
 #include "optim/printable.h"

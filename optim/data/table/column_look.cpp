@@ -1,14 +1,10 @@
 #include "optim/data/table/column_look.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
-#include <map>
 #include <optional>
 
 #include "optim/data/field.h"
-#include "optim/data/table/table_plan.h"
 #include "optim/data/table/words.h"
 
 namespace gv {

@@ -4,13 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
 #include "optim/data/field.h"
-#include "optim/data/table/table_plan.h"
 
 namespace gv {
 namespace {

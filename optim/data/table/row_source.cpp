@@ -5,9 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 #include <fcntl.h>

@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "optim/data/field.h"
-#include "optim/data/held_out.h"
+#include "optim/data/set_apart.h"
 #include "optim/data/table/prepared_rows.h"
-#include "optim/data/table/table_plan.h"
 #include "optim/data/table/table_problems.h"
 #include "optim/data/table/words.h"
 #include "optim/printable.h"

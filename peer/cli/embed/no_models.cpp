@@ -2,9 +2,9 @@
 
 #include "optim/data/data_facts.h"
 #include "optim/data/dataset.h"
-#include "optim/data/decoded.h"
+#include "optim/data/sets/decoded.h"
+#include "optim/data/sets/text.h"
 #include "optim/data/table/table_plan.h"
-#include "optim/data/text.h"
 #include "optim/train/muon.h"
 #include "optim/train/predictor.h"
 #include "peer/fleet/model_profile.h"

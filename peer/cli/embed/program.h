@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/verb.h"
+#include "gossip/verbs/verb.h"
 #include "optim/train/program_replica.h"
 #include "peer/cli/embed/call_arguments.h"
 #include "peer/cli/embed/grapevine_program.h"

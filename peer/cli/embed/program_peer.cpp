@@ -13,8 +13,7 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 
-#include "gossip/verb.h"
-#include "optim/error_text.h"
+#include "gossip/verbs/verb.h"
 #include "optim/printable.h"
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/grapevine_program.h"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gossip/transfers.h"
-#include "gossip/verbs.h"
+#include "gossip/verbs/transfers.h"
+#include "gossip/verbs/verbs.h"
 #include "optim/check.h"
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"

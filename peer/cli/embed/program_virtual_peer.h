@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "gossip/algorithm.h"
-#include "gossip/verb.h"
+#include "gossip/verbs/verb.h"
 #include "optim/train/program_replica.h"
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/program.h"

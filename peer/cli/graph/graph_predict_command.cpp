@@ -8,10 +8,10 @@
 #include <fmt/ranges.h>
 
 #include "graph/formats/matrix_file.h"
-#include "graph/predict/mixing_rates.h"
 #include "graph/predict/quadratic.h"
+#include "graph/predict/rates/mixing_rates.h"
+#include "graph/predict/rates/stable_rates.h"
 #include "graph/predict/sequence.h"
-#include "graph/predict/stable_rates.h"
 #include "graph/predict/transient.h"
 #include "graph/schedule/schedule.h"
 #include "graph/schedules.h"

@@ -8,7 +8,7 @@
 #include "graph/formats/file_error.h"
 #include "graph/formats/graph_file.h"
 #include "graph/mixing/mixing.h"
-#include "graph/predict/mixing_rates.h"
+#include "graph/predict/rates/mixing_rates.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/modes.h"
 #include "graph/topologies.h"

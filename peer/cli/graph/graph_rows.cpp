@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/predict/mixing_rates.h"
+#include "graph/predict/rates/mixing_rates.h"
 #include "graph/spectrum/modes.h"
 #include "peer/record/report/screen.h"
 

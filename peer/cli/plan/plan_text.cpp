@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/drawn_workers.h"
+#include "gossip/servers/servers.h"
 #include "peer/fleet/read/work_shares.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"

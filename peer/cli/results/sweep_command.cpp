@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include "optim/workers.h"
+#include "optim/machine/workers.h"
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/written_file.h"

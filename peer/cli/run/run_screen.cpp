@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/mixing/share_rate.h"
 #include "graph/mixing/share_weights.h"
 #include "graph/schedule/schedule_rate.h"
 #include "graph/spectrum/spectrum.h"

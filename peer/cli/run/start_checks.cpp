@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/plan.h"
+#include "gossip/seam/plan.h"
 #include "peer/launch/agent/lan.h"
 #include "peer/launch/process.h"
 #include "peer/record/report/screen.h"

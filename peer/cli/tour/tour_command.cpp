@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "generated/tour.h"
+#include "optim/machine/workers.h"
 #include "optim/printable.h"
-#include "optim/workers.h"
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
 #include "peer/launch/stop_signals.h"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "optim/data/cifar10.h"
-#include "optim/data/decoded.h"
+#include "optim/data/sets/decoded.h"
+#include "optim/data/sets/image_sets.h"
 #include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/file/value.h"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "optim/data/data_facts.h"
-#include "optim/data/decoded.h"
+#include "optim/data/sets/decoded.h"
 #include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/file/value.h"
 

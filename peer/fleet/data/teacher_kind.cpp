@@ -1,4 +1,4 @@
-#include "optim/data/teacher.h"
+#include "optim/data/sets/teacher.h"
 #include "peer/fleet/data/data_reader.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "optim/data/text.h"
+#include "optim/data/sets/text.h"
 #include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/file/value.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 #include "peer/fleet/file/source.h"
 #include "peer/fleet/keys/key_words.h"
 

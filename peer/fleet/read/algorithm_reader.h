@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "optim/error_text.h"
+#include "optim/printable.h"
 
 namespace gv {
 

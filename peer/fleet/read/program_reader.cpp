@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/attack.h"
+#include "gossip/steps/attack.h"
 #include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/read/sections.h"
 

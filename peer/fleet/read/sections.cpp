@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/attack.h"
+#include "gossip/steps/attack.h"
 #include "optim/data/table/table_plan.h"
 #include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/keys/key_words.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 
 namespace gv {
 

@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/wire/socket/descriptor.h"
 

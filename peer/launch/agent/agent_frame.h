@@ -12,7 +12,7 @@
 
 #include <poll.h>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "graph/topology/topology.h"
 #include "peer/wire/socket/descriptor.h"
 

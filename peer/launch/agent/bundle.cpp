@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "optim/cache_home.h"
+#include "optim/machine/cache_home.h"
 #include "peer/fleet/file/source.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/launch/process.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 #include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/facts.h"
 #include "peer/launch/process.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "peer/launch/lobby/mdns.h"
 
 namespace gv {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "peer/wire/seal/peer_keys.h"
 
 namespace gv {

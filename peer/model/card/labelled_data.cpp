@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "graph/formats/graph_file.h"
-#include "optim/data/cifar10.h"
 #include "optim/data/field.h"
 #include "optim/data/images/image_folder.h"
 #include "optim/data/images/picture_file.h"
 #include "optim/data/libsvm.h"
+#include "optim/data/sets/image_sets.h"
 #include "optim/printable.h"
 #include "peer/fleet/file/value.h"
 #include "peer/model/card/saved_model.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "gossip/message.h"
-#include "optim/error_text.h"
+#include "gossip/seam/message.h"
+#include "optim/printable.h"
 #include "peer/record/disk/posix_disk.h"
 
 namespace gv {

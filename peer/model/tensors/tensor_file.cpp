@@ -16,11 +16,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "optim/codec_arithmetic.h"
+#include "optim/codec/codec_arithmetic.h"
 #include "optim/data/field.h"
 #include "optim/data/table/npy_array.h"
 #include "optim/data/table/zip_entry.h"
-#include "optim/error_text.h"
+#include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 
 namespace gv {

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "optim/error_text.h"
+#include "optim/printable.h"
 
 namespace gv {
 

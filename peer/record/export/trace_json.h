@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 
 namespace gv {
 

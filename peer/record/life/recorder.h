@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gossip/journal.h"
-#include "optim/error_text.h"
+#include "gossip/seam/journal.h"
+#include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 
 namespace gv {

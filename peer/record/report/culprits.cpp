@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gossip/attack.h"
+#include "gossip/steps/attack.h"
 #include "optim/printable.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/time_shares.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "gossip/journal.h"
-#include "gossip/setup.h"
+#include "gossip/seam/journal.h"
+#include "gossip/seam/setup.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/metrics.h"
 

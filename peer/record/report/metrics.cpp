@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"
 #include "peer/record/life/recorder.h"

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "gossip/costs.h"
+#include "gossip/seam/costs.h"
 #include "graph/formats/json_value.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/fleet_record.h"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/stopwatch.h"
+#include "optim/machine/stopwatch.h"
 #include "peer/record/report/console.h"
 
 namespace gv {

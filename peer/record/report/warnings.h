@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "gossip/journal.h"
+#include "gossip/seam/journal.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/fleet_record.h"
 
 namespace gv {
 
-/// Sums of the other peers' clipping of one peer (gossip/clipping.h).
+/// Sums of the other peers' clipping of one peer (gossip/exchange/clipping.h).
 struct ClippedPeer {
   PeerId peer = 0;
   std::uint64_t exchanges = 0;  ///< number of exchanges in which something was clipped

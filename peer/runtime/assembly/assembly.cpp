@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "gossip/algorithm.h"
 #include "gossip/chain.h"
-#include "gossip/channels.h"
 #include "gossip/experience.h"
 #include "gossip/supply.h"
 #include "graph/mixing/share_weights.h"

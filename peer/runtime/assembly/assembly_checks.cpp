@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "gossip/attack.h"
-#include "gossip/robust_rules.h"
+#include "gossip/servers/robust_rules.h"
+#include "gossip/steps/attack.h"
 #include "gpu/cuda_replica.h"
 #include "optim/data/data_facts.h"
 #include "optim/models/model.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/stage.h"
+#include "gossip/seam/stage.h"
 #include "optim/models/network_cut.h"
 #include "optim/train/stage_objective.h"
 #include "peer/fleet/fleet.h"

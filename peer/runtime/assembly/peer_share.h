@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gossip/experience.h"
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "optim/models/objective.h"
 #include "peer/fleet/fleet.h"
 

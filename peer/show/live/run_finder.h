@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "peer/record/report/metrics.h"
 
 namespace gv {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/predict/mixing_rates.h"
+#include "graph/predict/rates/mixing_rates.h"
 #include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_page.h"
 #include "peer/show/page/svg.h"

@@ -8,7 +8,7 @@
 #include "graph/mixing/share_weights.h"
 #include "graph/spectrum/modes.h"
 #include "graph/spectrum/spectrum.h"
-#include "graph/topology/graph_counts.h"
+#include "graph/topology/family.h"
 
 namespace gv {
 

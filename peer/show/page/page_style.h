@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "gossip/costs.h"
+#include "gossip/seam/costs.h"
 
 namespace gv {
 

@@ -15,7 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
-#include "optim/workers.h"
+#include "optim/machine/workers.h"
 #include "peer/sim/drawn/fleet_draw.h"
 
 namespace gv {

@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include "gossip/journal.h"
-#include "gossip/traffic.h"
+#include "gossip/seam/journal.h"
+#include "gossip/seam/traffic.h"
 #include "optim/train/replica.h"
 
 namespace gv {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 #include "optim/rng.h"
 
 namespace gv {

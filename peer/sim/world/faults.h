@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "gossip/journal.h"
-#include "gossip/message.h"
-#include "gossip/world.h"
+#include "gossip/seam/journal.h"
+#include "gossip/seam/message.h"
+#include "gossip/seam/world.h"
 #include "optim/rng.h"
 #include "peer/fleet/specs.h"
 #include "peer/sim/world/fault_injector.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/world.h"
+#include "gossip/seam/world.h"
 #include "optim/inplace_function.h"
 
 namespace gv {

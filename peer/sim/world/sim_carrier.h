@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "gossip/link/frames.h"
+#include "gossip/link/carrier.h"
 #include "gossip/link/link_layer.h"
 #include "gossip/link/link_settings.h"
 #include "peer/sim/world/audit.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "gossip/link/carrier.h"
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 
 namespace gv {
 namespace {

@@ -9,10 +9,10 @@
 #include <set>
 #include <vector>
 
-#include "gossip/costs.h"
 #include "gossip/peer.h"
-#include "gossip/world.h"
-#include "optim/workers.h"
+#include "gossip/seam/costs.h"
+#include "gossip/seam/world.h"
+#include "optim/machine/workers.h"
 #include "peer/record/life/recorder.h"
 #include "peer/record/observer.h"
 #include "peer/sim/world/processes.h"

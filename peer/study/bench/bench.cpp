@@ -10,7 +10,7 @@
 #include "optim/rl/acting.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/replay_memory.h"
-#include "optim/stopwatch.h"
+#include "optim/machine/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "optim/train/predictor.h"
 #include "peer/runtime/assembly/assembly_checks.h"

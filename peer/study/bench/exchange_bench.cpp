@@ -28,13 +28,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gossip/collectives.h"
-#include "gossip/links.h"
 #include "gossip/peer.h"
+#include "gossip/sums/collectives.h"
+#include "gossip/sums/links.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "optim/check.h"
-#include "optim/stopwatch.h"
+#include "optim/machine/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "peer/study/bench/bench.h"
 #include "peer/wire/socket/descriptor.h"

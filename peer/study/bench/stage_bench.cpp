@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "optim/host/slices.h"
+#include "optim/machine/stopwatch.h"
 #include "optim/models/network_cut.h"
-#include "optim/stopwatch.h"
 #include "optim/train/mix_models.h"
 #include "optim/train/predictor.h"
 #include "optim/train/stage_objective.h"

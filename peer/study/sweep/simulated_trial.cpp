@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/same_bits.h"
 #include "optim/unknown_figure.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/best_model.h"

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 
 #include "optim/printable.h"
-#include "optim/workers.h"
+#include "optim/machine/workers.h"
 #include "peer/launch/process.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/screen.h"

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "gossip/link/frames.h"
+#include "gossip/link/carrier.h"
 #include "optim/buffer.h"
-#include "optim/error_text.h"
+#include "optim/printable.h"
 #include "peer/wire/lend/sharing.h"
 
 namespace gv::wire {

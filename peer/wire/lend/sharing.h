@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "optim/buffer.h"
-#include "optim/error_text.h"
+#include "optim/printable.h"
 #include "peer/wire/lend/region.h"
 
 namespace gv {

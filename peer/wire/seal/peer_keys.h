@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/topology/topology.h"
-#include "optim/error_text.h"
+#include "optim/printable.h"
 
 namespace gv {
 

@@ -16,7 +16,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "peer/wire/socket/descriptor.h"
 
 namespace gv {

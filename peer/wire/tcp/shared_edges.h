@@ -12,7 +12,7 @@
 #include <asio/io_context.hpp>
 #include <asio/local/stream_protocol.hpp>
 
-#include "gossip/link/frames.h"
+#include "gossip/link/carrier.h"
 #include "peer/wire/lend/region.h"
 #include "peer/wire/lend/sharing.h"
 #include "peer/wire/socket/descriptor.h"

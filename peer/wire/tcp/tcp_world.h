@@ -10,9 +10,9 @@
 
 #include "gossip/link/carrier.h"
 #include "gossip/link/link_settings.h"
-#include "gossip/plan.h"
-#include "gossip/world.h"
-#include "optim/page_lock.h"
+#include "gossip/seam/plan.h"
+#include "gossip/seam/world.h"
+#include "optim/machine/page_lock.h"
 #include "peer/fleet/specs.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/lend/region.h"

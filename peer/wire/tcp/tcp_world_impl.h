@@ -19,7 +19,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "gossip/link/link_layer.h"
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/tcp/connecting.h"
 #include "peer/wire/tcp/lent_thread.h"

@@ -5,7 +5,7 @@
 #include <deque>
 #include <map>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "optim/rng.h"
 #include "peer/fleet/specs.h"
 

@@ -1,5 +1,4 @@
-#include "gossip/link/clock_bound.h"
-
+#include "gossip/link/link_times.h"
 #include "tests/gossip/link/one_link.h"
 
 namespace gv {

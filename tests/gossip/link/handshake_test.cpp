@@ -1,6 +1,6 @@
 #include "gossip/link/handshake.h"
 
-#include "gossip/link/frames.h"
+#include "gossip/link/carrier.h"
 #include "tests/gossip/link/one_link.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
 // The end of a conversation: goodbyes, and the peers for which a peer waits after its own.
+#include "gossip/life/presence.h"
 #include "gossip/link/link_settings.h"
-#include "gossip/presence.h"
 #include "tests/gossip/link/one_link.h"
 
 namespace gv {

@@ -1,5 +1,3 @@
-#include "gpu/device/near_memory.h"
-
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "gpu/device/device_memory.h"
 #include "tests/scratch_folder.h"
 
 namespace gv::gpu {

@@ -19,12 +19,12 @@ LONE = 'LoneLayersParity*'
 NORMED = '*Parity.Gradients*/resnet20*:*Parity.TheLoss*/resnet20'
 TRANSFER = 'gpu/replica/device_transfer.cpp'
 REPLICA_FILE = 'gpu/replica/cuda_replica.cpp'
-INBOX = 'gpu/replica/inbox.cpp'
+INBOX = 'gpu/replica/device_transfer.cpp'
 TRAINER = 'gpu/replica/trainer.cpp'
-SAMPLES_FILE = 'gpu/replica/sample_kernels.cu'
-VECTORS = 'gpu/replica/vector_kernels.cu'
+SAMPLES_FILE = 'gpu/kernels/sample_kernels.cu'
+VECTORS = 'gpu/kernels/vector_kernels.cu'
 PINNED = 'gpu/replica/pinned_memory.cpp'
-TOP_K = 'gpu/replica/top_k.cu'
+TOP_K = 'gpu/kernels/codec_kernels.cu'
 ATTENTION = 'gpu/layers/attention.cu'
 SUM = 'gpu/device/launch.h'
 
@@ -71,8 +71,8 @@ STREAMS = [
     Bug('a minibatch of before the restoring', TRAINER,
         '  batches_.restore(in);\n  sent_ = false;', '  batches_.restore(in);',
         TRAIN),
-    Bug('the dot product read too early', 'gpu/replica/dot_kernels.cu', '  compute_.wait();\n', '', CODEC),
-    Bug('an encoding read too early', 'gpu/replica/codec_kernels.cu', 'cudaMemcpyDeviceToHost, compute_);\n  compute_.wait();',
+    Bug('the dot product read too early', 'gpu/kernels/dot_kernels.cu', '  compute_.wait();\n', '', CODEC),
+    Bug('an encoding read too early', 'gpu/kernels/codec_kernels.cu', 'cudaMemcpyDeviceToHost, compute_);\n  compute_.wait();',
         'cudaMemcpyDeviceToHost, compute_);', CODEC),
     Bug('top-k grown while it counts', TOP_K,
         '  GV_CUDA(cudaStreamSynchronize(stream));  // work', '  (void)stream;  // work', 'EncoderTest.Grows*'),
@@ -125,7 +125,7 @@ THREADS = [
         'mine[a & (digit.bins() - 1)] += 1U', CODEC),
     Bug('an atomic sum of blocks that is none', TOP_K, 'atomicAdd(bins + d, mine[d])', 'bins[d] += mine[d]', CODEC),
     Bug('an atomic mark that is none', VECTORS, 'atomicOr(in.bad + j, 1U)', 'in.bad[j] |= 1U', MIX),
-    Bug('a barrier that not all reach', 'gpu/replica/codec_kernels.cu', '  const float x = k < n ? v[k] : 0.0F;\n',
+    Bug('a barrier that not all reach', 'gpu/kernels/codec_kernels.cu', '  const float x = k < n ? v[k] : 0.0F;\n',
         '  if (k >= n) return;\n  const float x = v[k];\n', CODEC),
     Bug('a lane left out of a shuffle', ATTENTION, '''  if (line >= lines) return;  // the whole warp
   const auto last = static_cast<std::uint32_t>(line % positions);
@@ -158,11 +158,11 @@ INDICES = [
         'for (std::uint32_t j = lane; j < last; j += warp) dot', TEXT),
     Bug('another share overwritten', 'gpu/layers/elementwise.cu', 'if (k < count) put(dx, k, dy[k], add);',
         'if (k < count) put(dx, k, dy[k], add && count == 0);', LONE),
-    Bug('sums of another slice', 'gpu/layers/norm_kernels.h', 'slices.sums[blockIdx.x] = total;',
+    Bug('sums of another slice', 'gpu/layers/norm.cu', 'slices.sums[blockIdx.x] = total;',
         'slices.sums[channel * layout.slices] = total;', NORMED),
-    Bug('moments never begun anew', 'gpu/layers/norm_statistics.cu', 'if (moments.count == 0) memory[c] = SumPair{};',
+    Bug('moments never begun anew', 'gpu/layers/norm.cu', 'if (moments.count == 0) memory[c] = SumPair{};',
         'if (moments.count == 9) memory[c] = SumPair{};', 'EvaluatedTraining*'),
-    Bug('a bias of the channel before', 'gpu/layers/channel_bias.cu',
+    Bug('a bias of the channel before', 'gpu/layers/elementwise.cu',
         'bias[divide(divide(k, pixels).by, channels).rest]',
         'bias[divide(divide(k, pixels).by + channels - 1, channels).rest]',
         LENET + ':*Parity.TheLossAfter*/lenet5'),
@@ -174,9 +174,9 @@ JOINED = [
         '*LargeNorm*'),
     Bug('a sum before the last block has come', SUM, '== blocks - 1;', '== (blocks + 1) / 2;', '*LargeNorm*'),
     Bug('a count of blocks not set back', SUM, '    if (last) *counter = 0;\n', '', '*LargeNorm*'),
-    Bug('the addend\'s gradient not behind the relu', 'gpu/layers/norm_kernels.h',
+    Bug('the addend\'s gradient not behind the relu', 'gpu/layers/norm.cu',
         'const { return y == nullptr || y[k] > 0 ? dy[k] : 0.0F; }', 'const { return dy[k]; }', NORMED),
-    Bug('another share of an addend lost', 'gpu/layers/norm_kernels.h',
+    Bug('another share of an addend lost', 'gpu/layers/norm.cu',
         'add_residual ? d_residual[k] + slope : slope', 'slope', NORMED),
     Bug('a matrix of another head', ATTENTION, 'matrix % heads * (channels / heads)', 'matrix % heads', TEXT),
     Bug('the gradient by all keys in the first place', ATTENTION, 'return d_in == nullptr ? nullptr : d_in + part',
@@ -204,9 +204,9 @@ OVERLAPPED = [
         OVERLAP),
 ]
 LOCKED = [
-    Bug('memory of a neighbour locked to be written', 'gpu/device/locked_pages.cpp',
+    Bug('memory of a neighbour locked to be written', 'gpu/device/device_memory.cpp',
         'only_read ? cudaHostRegisterReadOnly', 'only_read ? 0U', LOCKS),
-    Bug('an error left behind by a lock', 'gpu/device/locked_pages.cpp',
+    Bug('an error left behind by a lock', 'gpu/device/device_memory.cpp',
         '  if (status != cudaSuccess) cudaGetLastError();\n  return', '  return', LOCKS),
     Bug('a lock that was refused taken for one', PINNED, 'if (status == cudaSuccess) return true;', 'return true;', LOCKS),
     Bug('as much locked as a neighbour says', PINNED, 'if (pages.size() > most_locked) return', 'if (pages.empty()) return', LOCKS),

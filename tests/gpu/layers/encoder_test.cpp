@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "gpu/device_plugin.h"
-#include "gpu/replica/codec_kernels.h"
-#include "gpu/replica/dot_kernels.h"
+#include "gpu/kernels/codec_kernels.h"
+#include "gpu/kernels/dot_kernels.h"
 #include "optim/dot.h"
 #include "tests/gpu/replica/replicas.h"
 

@@ -5,7 +5,7 @@
 #include "optim/models/network_builder.h"
 #include "tests/gpu/replica/replicas.h"
 
-// Batch norms with channels so large that several blocks share one (gpu/layers/norm_kernels.h): in
+// Batch norms with channels so large that several blocks share one (gpu/layers/norm.cu): in
 // the other tests one block handles a channel.
 
 namespace gv {

@@ -1,10 +1,10 @@
-#include "gpu/replica/batches_ahead.h"
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "gpu/replica/step_plan.h"
 
 namespace gv::gpu {
 namespace {

@@ -6,10 +6,9 @@
 
 #include "gpu/device/cuda_check.h"
 #include "gpu/device/cuda_error.h"
-#include "gpu/device/cuda_graph.h"
 #include "gpu/device/device_memory.h"
+#include "gpu/kernels/vector_kernels.h"
 #include "gpu/layers/dnn.h"
-#include "gpu/replica/vector_kernels.h"
 #include "tests/gpu/host/host_cuda.h"
 
 // Messages for errors of the runtime and of each library; the stream remains usable after an error.

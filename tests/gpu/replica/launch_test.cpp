@@ -5,7 +5,7 @@
 
 #include "gpu/device/cuda_error.h"
 #include "gpu/device/device_memory.h"
-#include "gpu/replica/vector_kernels.h"
+#include "gpu/kernels/vector_kernels.h"
 
 // Messages of launch errors, and the launches that they name.
 

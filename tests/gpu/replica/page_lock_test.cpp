@@ -1,4 +1,4 @@
-#include "optim/page_lock.h"
+#include "optim/machine/page_lock.h"
 
 #include <algorithm>
 #include <memory>

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "gpu/device_plugin.h"
-#include "gpu/replica/sample_kernels.h"
+#include "gpu/kernels/sample_kernels.h"
 #include "optim/data/dataset.h"
 #include "tests/gpu/replica/replicas.h"
 

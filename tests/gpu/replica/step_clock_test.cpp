@@ -1,7 +1,6 @@
-#include "gpu/replica/step_clock.h"
-
 #include <gtest/gtest.h>
 
+#include "gpu/replica/step_plan.h"
 #include "optim/rng.h"
 
 namespace gv::gpu {

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/mixing/share_rate.h"
 #include "graph/topologies.h"
 
 namespace gv {

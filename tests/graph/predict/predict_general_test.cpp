@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/predict/quadratic.h"
-#include "graph/predict/regression.h"
+#include "graph/predict/transient.h"
 #include "graph/topologies.h"
 #include "tests/graph/reference_graphs.h"
 

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/predict/mixing_rates.h"
 #include "graph/predict/quadratic.h"
+#include "graph/predict/rates/mixing_rates.h"
+#include "graph/predict/rates/stable_rates.h"
 #include "graph/predict/sequence.h"
-#include "graph/predict/stable_rates.h"
 #include "graph/predict/transient.h"
 #include "graph/schedule/schedule.h"
 #include "graph/schedules.h"

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "graph/mixing/mixing.h"
-#include "graph/predict/mixing_rates.h"
 #include "graph/predict/quadratic.h"
-#include "graph/predict/stable_rates.h"
+#include "graph/predict/rates/mixing_rates.h"
+#include "graph/predict/rates/stable_rates.h"
 #include "graph/spectrum/modes.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "graph/predict/rates/stable_rates.h"
 #include "graph/predict/sequence.h"
-#include "graph/predict/stable_rates.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"

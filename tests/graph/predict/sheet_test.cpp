@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/mixing/optimal_weights.h"
-#include "graph/predict/mixing_rates.h"
+#include "graph/predict/rates/mixing_rates.h"
 #include "graph/schedule/schedule_rate.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"

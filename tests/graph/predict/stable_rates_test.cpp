@@ -1,4 +1,4 @@
-#include "graph/predict/stable_rates.h"
+#include "graph/predict/rates/stable_rates.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/schedule/matcha.h"
+#include "graph/schedule/sequences.h"
 #include "graph/topologies.h"
 
 namespace gv {

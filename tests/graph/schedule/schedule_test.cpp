@@ -8,8 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/mixing/optimal_weights.h"
-#include "graph/schedule/base_graph.h"
-#include "graph/schedule/matcha.h"
+#include "graph/schedule/sequences.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"
 

@@ -1,5 +1,3 @@
-#include "optim/data/cifar10.h"
-
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optim/data/sets/image_sets.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

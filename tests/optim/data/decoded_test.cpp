@@ -1,4 +1,4 @@
-#include "optim/data/decoded.h"
+#include "optim/data/sets/decoded.h"
 
 #include <filesystem>
 #include <fstream>

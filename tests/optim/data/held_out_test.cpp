@@ -1,9 +1,9 @@
-#include "optim/data/held_out.h"
-
 #include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "optim/data/set_apart.h"
 
 namespace gv {
 namespace {

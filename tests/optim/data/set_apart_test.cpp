@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/data/text.h"
+#include "optim/data/sets/text.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -1,4 +1,4 @@
-#include "optim/data/teacher.h"
+#include "optim/data/sets/teacher.h"
 
 #include <algorithm>
 #include <cmath>

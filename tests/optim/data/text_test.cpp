@@ -1,4 +1,4 @@
-#include "optim/data/text.h"
+#include "optim/data/sets/text.h"
 
 #include <algorithm>
 #include <filesystem>

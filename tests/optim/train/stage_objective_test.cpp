@@ -6,7 +6,7 @@
 
 #include "optim/data/data_facts.h"
 #include "optim/train/host_replica.h"
-#include "optim/train/slice_objective.h"
+#include "optim/train/wrapped_objective.h"
 #include "tests/optim/models/networks.h"
 
 // A chain of stages computes the gradient of its whole network: every bit, whatever the number of

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "gossip/message.h"
+#include "gossip/seam/message.h"
 #include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/attack.h"
+#include "gossip/steps/attack.h"
 #include "tests/peer/sim/method_runs.h"
 
 // Fleets in which some peers attack the averaging of the others, in virtual time.

@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/attack.h"
+#include "gossip/steps/attack.h"
 #include "peer/fleet/fleet_setup.h"
 #include "peer/record/report/warnings.h"
 #include "peer/sim/swarm.h"
 #include "tests/peer/sim/method_runs.h"
 
-// Fleets that clip the flows of neighbours that are too far away (gossip/clipping.h).
+// Fleets that clip the flows of neighbours that are too far away (gossip/exchange/clipping.h).
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/attack.h"
+#include "gossip/steps/attack.h"
 #include "tests/peer/sim/four_peers.h"
 
 // Aggregation that withstands liars, between peers and at servers.

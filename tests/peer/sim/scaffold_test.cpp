@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/drawn_workers.h"
+#include "gossip/servers/servers.h"
 #include "tests/peer/sim/four_peers.h"
 #include "tests/peer/sim/injecting.h"
 

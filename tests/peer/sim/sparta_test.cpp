@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/traffic.h"
+#include "gossip/seam/traffic.h"
 #include "tests/peer/sim/drawn_quadratic.h"
 
 namespace gv {

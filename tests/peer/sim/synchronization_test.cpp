@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/collectives.h"
-#include "gossip/links.h"
-#include "gossip/servers.h"
-#include "gossip/task.h"
+#include "gossip/seam/task.h"
+#include "gossip/servers/servers.h"
+#include "gossip/sums/collectives.h"
+#include "gossip/sums/links.h"
 #include "tests/peer/sim/method_runs.h"
 #include "tests/places.h"
 #include "tests/text_of.h"

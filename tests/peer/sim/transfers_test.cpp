@@ -1,4 +1,4 @@
-#include "gossip/transfers.h"
+#include "gossip/verbs/transfers.h"
 
 #include <array>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "gossip/verb.h"
+#include "gossip/verbs/verb.h"
 #include "tests/peer/sim/between_rounds.h"
 
 // Verbs of programs in virtual time, between rounds of D-PSGD.

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/consensus_step.h"
+#include "gossip/steps/steps.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {

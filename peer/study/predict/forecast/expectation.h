@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "graph/predict/quadratic.h"
-#include "graph/predict/stable_rates.h"
+#include "graph/predict/rates/stable_rates.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/fleet_record.h"
 #include "peer/runtime/assembly/assembly.h"

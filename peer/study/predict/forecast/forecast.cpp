@@ -8,7 +8,7 @@
 
 #include "graph/best_graphs.h"
 #include "graph/formats/graph_file.h"
-#include "graph/predict/mixing_rates.h"
+#include "graph/predict/rates/mixing_rates.h"
 #include "graph/schedule/schedule.h"
 #include "graph/schedule/schedule_rate.h"
 #include "graph/schedules.h"

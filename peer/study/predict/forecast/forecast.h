@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/predict/stable_rates.h"
+#include "graph/predict/rates/stable_rates.h"
 #include "peer/fleet/json/json.h"
 #include "peer/runtime/assembly/assembly.h"
 #include "peer/study/predict/forecast/expectation.h"

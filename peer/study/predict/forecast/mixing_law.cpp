@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "graph/predict/mixing_rates.h"
+#include "graph/predict/rates/mixing_rates.h"
+#include "graph/predict/rates/stable_rates.h"
 #include "graph/predict/sequence.h"
-#include "graph/predict/stable_rates.h"
 #include "graph/predict/transient.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"

@@ -7,7 +7,7 @@
 
 #include "graph/best_graphs.h"
 #include "graph/predict/quadratic.h"
-#include "graph/predict/regression.h"
+#include "graph/predict/transient.h"
 #include "graph/schedule/schedule.h"
 #include "peer/runtime/assembly/assembly.h"
 #include "peer/study/predict/forecast/expectation.h"

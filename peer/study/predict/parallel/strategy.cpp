@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "gossip/stage.h"
+#include "gossip/seam/stage.h"
 #include "optim/models/network_cut.h"
 #include "peer/fleet/read/sections.h"
 #include "peer/wire/frame/frame.h"

@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "gossip/stage.h"
+#include "gossip/seam/stage.h"
 #include "optim/check.h"
 #include "peer/study/predict/parallel/strategy.h"
 

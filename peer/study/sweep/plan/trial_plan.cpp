@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/same_bits.h"
 #include "optim/printable.h"
 #include "peer/fleet/digest.h"
 

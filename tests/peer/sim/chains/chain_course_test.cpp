@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/stage.h"
+#include "gossip/seam/stage.h"
 #include "peer/sim/blank_replica.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 

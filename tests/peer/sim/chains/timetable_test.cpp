@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "gossip/stage.h"
+#include "gossip/seam/stage.h"
 #include "peer/sim/blank_replica.h"
 #include "peer/study/predict/parallel/strategy.h"
 #include "peer/wire/frame/frame.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "gossip/consensus_step.h"
+#include "gossip/steps/steps.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/predict/forecast/advice.h"
 #include "tests/peer/fleet/test_fleet.h"

@@ -1,0 +1,78 @@
+#include "gossip/link/link_times.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gv {
+
+void Redial::wanted(Time now, Rng& jitter) {
+  if (state_ != State::resting) return;
+  if (std::exchange(fresh_, false) && now - linked_at_ < slowest_) return pause(now, jitter);
+  pause_ = first_;
+  state_ = State::pausing;
+  due_ = now;
+}
+
+void Redial::failed(Time now, Rng& jitter) {
+  if (state_ == State::dialling) pause(now, jitter);
+}
+
+void Redial::linked(Time now) {
+  state_ = State::resting;
+  linked_at_ = now;
+  fresh_ = true;
+}
+
+void Redial::pause(Time now, Rng& jitter) {
+  state_ = State::pausing;
+  due_ =
+      now + pause_ / 2 +
+      Time{static_cast<std::int64_t>(jitter.below(static_cast<std::uint64_t>(pause_.count()) + 1))};
+  pause_ = std::min(pause_ * 3 / 2, slowest_);
+}
+
+Round ClockBound::believe(PeerId from, Round claim, Round own, Time now) {
+  claim = std::min(claim, rounds_);
+  Claim& known = claims_[from];
+  known.clock = std::max(known.clock, claim);
+  watch_pace(own, now);
+  if (claim <= own + slack_) {
+    known = {known.clock, true, own, now};
+    return claim;
+  }
+  const bool alone = gone_.size() + (gone_.contains(from) ? 0 : 1) >= neighbors_;
+  const Round proved = std::max(own + slack_, others_claim(from));
+  const Round believed =
+      std::min(claim, alone ? std::max(proved, allowed_by_time(known, now)) : proved);
+  jumped_ = jumped_ || believed > own + slack_;
+  return believed;
+}
+
+Round ClockBound::others_claim(PeerId from) const {
+  Round furthest = 0;
+  for (const auto& [peer, claim] : claims_)
+    if (peer != from) furthest = std::max(furthest, claim.clock);
+  return furthest;
+}
+
+/// A process that was never level with its only neighbour has just begun, and has no other measure.
+Round ClockBound::allowed_by_time(const Claim& claim, Time now) const {
+  if (!claim.was_level) return rounds_;
+  const double rounds = 2 * fastest_ * in_seconds(now - claim.level_at);
+  return rounds >= static_cast<double>(rounds_) ? rounds_
+                                                : claim.level + slack_ + static_cast<Round>(rounds);
+}
+
+/// A window in which the clock may have jumped does not show the pace.
+void ClockBound::watch_pace(Round own, Time now) {
+  constexpr Time window = std::chrono::milliseconds(100);
+  if (now - watched_at_ < window) return;
+  if (!std::exchange(jumped_, false) && watched_at_ > Time{0})
+    fastest_ =
+        std::max(fastest_, static_cast<double>(own - watched_) / in_seconds(now - watched_at_));
+  watched_at_ = now;
+  watched_ = own;
+}
+
+}  // namespace gv
