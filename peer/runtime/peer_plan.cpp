@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "gossip/algorithm.h"
-#include "gossip/steps/attack.h"
 #include "gossip/chain.h"
-#include "gossip/peer.h"
 #include "gossip/mail/post_waits.h"
+#include "gossip/peer.h"
 #include "gossip/seam/stage.h"
+#include "gossip/steps/attack.h"
 #include "gossip/verbs/transfers.h"
 #include "gossip/verbs/verbs.h"
 #include "optim/check.h"

@@ -5,10 +5,10 @@
 #include <functional>
 #include <memory>
 
-#include "gossip/seam/journal.h"
-#include "gossip/link/link_settings.h"
-#include "gossip/seam/plan.h"
 #include "gossip/core/rules.h"
+#include "gossip/link/link_settings.h"
+#include "gossip/seam/journal.h"
+#include "gossip/seam/plan.h"
 #include "gossip/seam/world.h"
 #include "optim/train/replica.h"
 

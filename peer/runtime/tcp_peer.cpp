@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "gossip/seam/costs.h"
 #include "gossip/peer.h"
+#include "gossip/seam/costs.h"
 #include "gossip/verbs/transfers.h"
 #include "gossip/verbs/verbs.h"
 #include "optim/printable.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "gossip/seam/journal.h"
 #include "gossip/link/carrier.h"
+#include "gossip/seam/journal.h"
 #include "gossip/seam/message.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/life/recorder.h"

@@ -8,8 +8,8 @@
 #include "gossip/seam/costs.h"
 #include "gossip/seam/journal.h"
 #include "optim/check.h"
-#include "optim/state.h"
 #include "optim/machine/workers.h"
+#include "optim/state.h"
 #include "peer/sim/trial.h"
 #include "peer/sim/world/sim_world.h"
 

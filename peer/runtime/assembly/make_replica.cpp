@@ -6,8 +6,8 @@
 #include "gpu/cuda_replica.h"
 #include "optim/check.h"
 #include "optim/data/data_facts.h"
-#include "optim/train/host_replica.h"
 #include "optim/machine/workers.h"
+#include "optim/train/host_replica.h"
 #include "peer/runtime/assembly/assembly.h"
 
 namespace gv {

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include "gossip/steps/attack.h"
 #include "gossip/chain.h"
 #include "gossip/servers/servers.h"
+#include "gossip/steps/attack.h"
 #include "gossip/supply.h"
 #include "graph/schedule/schedule.h"
 #include "optim/rl/q_agent.h"
 #include "optim/train/muon.h"
 #include "optim/train/predictor.h"
-#include ""
 #include "optim/train/wrapped_objective.h"
 #include "peer/runtime/assembly/assembly.h"
 #include "peer/runtime/assembly/assembly_checks.h"

@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "optim/printable.h"
 #include "optim/machine/workers.h"
+#include "optim/printable.h"
 #include "peer/sim/drawn/fleet_draw.h"
 
 namespace gv {

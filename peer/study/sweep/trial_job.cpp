@@ -17,8 +17,8 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
-#include "optim/printable.h"
 #include "optim/machine/workers.h"
+#include "optim/printable.h"
 #include "peer/launch/process.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/screen.h"
