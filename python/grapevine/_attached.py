@@ -32,7 +32,7 @@ class Attached:
         self._optimizers, self._state = optimizers, list(state)
         self._trained, self._tensors = trained, Tensors(trained.parameters)
         self._densifies = densifies
-        self._evaluations = Evaluations(process.session)
+        self._evaluations = Evaluations(process.session, process.patience)
         self._statistics = Statistics(model, calibrate, [sampler.dataset for sampler in process.progress.samplers],
                                       None if evaluate is None else lambda: evaluate(model))
         self._losses: List[Any] = []
@@ -284,8 +284,20 @@ class Attached:
         return rates.pop()
 
     def give(self) -> None:
-        """Makes the library's memory hold the parameters."""
+        """Makes the library's memory hold the parameters. Logs values that the script has replaced, if they stay here
+        alone.
+        """
         self._tensors.give(self._process.session)
+        names = self._tensors.take_replaced()
+        if names and self._process.info["algorithm"] == "all-reduce":
+            self._process.session.say(
+                text=f"the script has replaced the values of {', '.join(names[:3])} before step {self._steps}, and "
+                     "all-reduce averages gradients alone: the other peers keep theirs\nhelp: "
+                     f"gv.broadcast_parameters(model.state_dict(), root_rank={self._process.info['id']})")
+        elif names and self._process.info["gradients"] == "read":
+            self._process.session.say(
+                text=f"the script has replaced the values of {', '.join(names[:3])} before step {self._steps}: the "
+                     "servers do not receive them, and write theirs over them after this step")
 
     def take(self) -> None:
         """Makes the parameters what the library's memory holds."""

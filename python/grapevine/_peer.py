@@ -50,7 +50,7 @@ class Peer:
             raise Error("this process is a peer already: one process, one model")
         self._process, self._state, self._evaluate, self.lends = process, state, evaluate, lends
         self._arrays = named(arrays, names)
-        self._evaluations = Evaluations(process.session)
+        self._evaluations = Evaluations(process.session, process.patience)
         process.keeps = self
         process.attach([described(name, array) for name, array in self._arrays.items()],
                        {"evaluates": evaluate is not None, "saves": state is not None, "optimizer": optimizer})

@@ -75,6 +75,12 @@ class Process:
             return True
         return self.info["task"] in ("peer", "alone") and not self.info["control"] and virtual.open is None
 
+    @property
+    def patience(self) -> Optional[float]:
+        """Returns how many seconds an evaluation may take; None if the launcher or the simulation limits it."""
+        alone = self.info["task"] != "peer" or virtual.open is not None
+        return None if alone else self.info.get("stuck_after") or None
+
     def gather(self, text: str) -> Sequence[str]:
         """Gathers a text of each peer before they have links. Raises Error if there is no way yet."""
         if self._gathers is None and virtual.open is None:

@@ -130,6 +130,8 @@ class Tensors:
         self._shapes = [(tuple(p.shape), p.stride(), p.dtype, p.device) for p in self.parameters]
         self._memory = [p.data for p in self.parameters] if self.in_place else self._copies()
         self._places = self._now()
+        self._held = [p.data for p in self.parameters]      # what a script had before it replaces p.data
+        self._replaced: List[str] = []
         self._spare: List[Optional[TorchTensor]] = [None] * len(self.parameters)
         self._given: List[TorchTensor] = []
 
@@ -143,6 +145,9 @@ class Tensors:
         now = self._now()
         if now != self._places:
             self._check_moved()
+            self._replaced += [name for name, p, held in zip(self.names, self.parameters, self._held)
+                               if p.data_ptr() != held.data_ptr() and not torch.equal(p.data, held)]
+            self._held = [p.data for p in self.parameters]
         if not self.in_place:
             self.settle()
             copy(self._memory, self.parameters)
@@ -151,6 +156,11 @@ class Tensors:
             self._memory = [p.data for p in self.parameters]
             session.point(lib.PARAMETERS, [p.data_ptr() for p in self.parameters])
         self._places = now
+
+    def take_replaced(self) -> List[str]:
+        """Returns, once, the names of tensors that have other memory and other values than before."""
+        names, self._replaced = self._replaced, []
+        return names
 
     def take(self) -> None:
         """Makes the parameters what the memory holds; autograd is told that they changed.

@@ -1,15 +1,22 @@
 """The turns of a peer, as two calls around the optimizer's step."""
 
+import contextlib
 import ctypes
 import itertools
 import math
+import os
 import struct
+import sys
+import threading
 import time
-from typing import List, Optional, Protocol, Sequence
+from typing import Iterator, List, Optional, Protocol, Sequence
 
 from grapevine import _library as lib
 from grapevine._errors import Error
 from grapevine._session import Session, Told
+
+
+STUCK = 70      # exit code of a peer whose evaluate does not end
 
 
 class Program(Protocol):
@@ -163,17 +170,36 @@ class Turns:
             self._program.settle()
 
 
+@contextlib.contextmanager
+def limited(seconds: Optional[float]) -> Iterator[None]:
+    """Ends this process if the code inside takes longer, because the fleet would wait for it for ever. None: never."""
+    def end() -> None:
+        print(f"evaluate has not ended within {seconds:g} s: this peer ends (faults.stuck_after)", file=sys.stderr,
+              flush=True)
+        os._exit(STUCK)
+    timer = threading.Timer(seconds or 0, end)
+    timer.daemon = True
+    if seconds:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 class Evaluations:
     """Turns what a script's `evaluate` returns into figures, and its exceptions into one traceback."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, limit: Optional[float] = None) -> None:
+        """limit: seconds that `told` may take."""
+        self._session, self._limit = session, limit
         self._last_failure = ""
 
     def told(self, evaluate, *arguments) -> Told:
         """Calls evaluate; a failure is told as NaN, which counts as no figure, and printed if it is a new one."""
         try:
-            return self._figures(evaluate(*arguments))
+            with limited(self._limit):
+                return self._figures(evaluate(*arguments))
         except Exception as why:
             import traceback
             text = str(why) if isinstance(why, Error) else "\n" + traceback.format_exc()

@@ -11,6 +11,8 @@ graph, the method and the hosts. The method decides when parameters or gradients
 
 import functools
 import inspect
+import os
+import sys
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence
 
 import torch
@@ -41,9 +43,10 @@ __all__ = ["Average", "Compression", "Disagreement", "DistributedOptimizer", "Er
            "log", "neighbor_average", "neighbors", "pull", "push", "rank", "recalibrate", "reducescatter", "rejoined",
            "round", "running", "shard", "shutdown", "simulate", "size", "stop", "wait", "weights", *_horovod.__all__]
 
-DDP = ("DistributedDataParallel averages gradients by torch.distributed, and a peer averages by the fleet's method\n"
-       "help: remove it and init_process_group, and give the model itself to gv.DistributedOptimizer; "
-       "`algorithm: all-reduce` averages all gradients")
+WRAPPERS = {"DistributedDataParallel": "averages gradients", "FullyShardedDataParallel": "divides the model",
+            "FSDPModule": "divides the model"}      # the last is what fully_shard makes of a module
+GROUP = ("init_process_group joins processes of torch.distributed, and `grapevine run` joins peers by gv.init()\n"
+         "help: remove it; gv.rank(), gv.size(), gv.barrier(), gv.allreduce() and gv.broadcast() need no process group")
 
 
 def __getattr__(name: str) -> Any:
@@ -64,7 +67,7 @@ def init(fleet: Any = None, id: Optional[int] = None, *, seed: bool = True, **op
     process.seeds = seed
     if seed:
         seed_all(process.info["seed"])
-    refuse_ddp()
+    refuse_distributed()
 
 
 def shutdown() -> None:
@@ -219,24 +222,55 @@ def refuse_modules(model: Optional[torch.nn.Module]) -> None:
     for name, module in model.named_modules() if model is not None else ():
         if isinstance(module, torch.nn.SyncBatchNorm):
             raise Error(f"{name or 'the model'} is a SyncBatchNorm, and {_horovod.ABSENT['SyncBatchNorm']}")
-        if isinstance(module, torch.nn.parallel.DistributedDataParallel):
-            raise Error(DDP)
+        for kind in type(module).__mro__:
+            if kind.__name__ in WRAPPERS and kind.__module__.startswith("torch."):
+                raise Error(about_wrapper(kind.__name__))
 
 
-def refuse_ddp() -> None:
-    """Makes DistributedDataParallel raise Error while this process is a peer."""
-    kind = torch.nn.parallel.DistributedDataParallel
-    inner = kind.__init__
+def about_wrapper(name: str) -> str:
+    """Returns why a peer refuses a class of PyTorch that works with other processes."""
+    return (f"{name.replace('FSDPModule', 'fully_shard')} {WRAPPERS[name]} by torch.distributed, and a peer averages "
+            "by the fleet's method\nhelp: remove it and init_process_group, and give the model itself to "
+            "gv.DistributedOptimizer; `algorithm: all-reduce` averages all gradients")
+
+
+def refuse_distributed() -> None:
+    """Makes the wrappers of torch.distributed that are loaded raise Error while this process is a peer."""
+    kinds = [torch.nn.parallel.DistributedDataParallel]
+    if "torch.distributed.fsdp" in sys.modules:
+        kinds.append(sys.modules["torch.distributed.fsdp"].FullyShardedDataParallel)
+    for kind in kinds:
+        text = about_wrapper(kind.__name__)
+        refuse_in_peer(kind, "__init__", lambda *words, text=text, **more: text if is_initialized() else None)
+
+
+def refuse_in_peer(owner: Any, name: str, refusal: Callable[..., Optional[str]]) -> None:
+    """Makes a function of PyTorch raise Error if `refusal`, which takes the same arguments, returns a text."""
+    inner = getattr(owner, name)
     if hasattr(inner, "_grapevine"):
         return
 
     @functools.wraps(inner)
-    def refusing(self: Any, *words: Any, **more: Any) -> None:
-        if is_initialized():
-            raise Error(DDP)
-        inner(self, *words, **more)
+    def refusing(*words: Any, **more: Any) -> Any:
+        text = refusal(*words, **more)
+        if text is not None:
+            raise Error(text)
+        return inner(*words, **more)
     setattr(refusing, "_grapevine", True)
-    kind.__init__ = refusing       # type: ignore[method-assign]
+    setattr(owner, name, refusing)
+
+
+def about_group(url: str, *words: Any, **more: Any) -> Optional[str]:
+    """Returns why a peer refuses init_process_group; None if it is harmless, as under torchrun.
+
+    Under `grapevine run` it would wait for ever, because the first process is no peer and has the rank 0, too.
+    """
+    ranked = not url.startswith("env:") or {"RANK", "WORLD_SIZE"} <= set(os.environ)
+    return GROUP if "GRAPEVINE_PEER" in os.environ or is_initialized() and not ranked else None
+
+
+if torch.distributed.is_available():        # init_process_group calls this, in whatever way a script has imported it
+    refuse_in_peer(torch.distributed.distributed_c10d, "rendezvous", about_group)
 
 
 def epochs(n: Optional[int] = None) -> Iterator[int]:

@@ -50,6 +50,7 @@ class ScriptedProcess:
         self.progress = Progress(self.info)
         self.attached = self.seeds = self.forked = False
         self.tries = bool(self.info.get("tries"))
+        self.patience: Optional[float] = None
 
     def attach(self, tensors: List[Any], options: Dict[str, Any]) -> None:
         self.session.attach(tensors, options)

@@ -2,12 +2,15 @@
 
 import ctypes
 import math
+import subprocess
+import sys
+import time
 import unittest
 
 from grapevine import _library as lib
 from grapevine._errors import Error
 from grapevine._session import Told
-from grapevine._turns import Evaluations, Farewell, Turns
+from grapevine._turns import STUCK, Evaluations, Farewell, Turns
 from scripted import ScriptedSession
 
 
@@ -178,6 +181,17 @@ class EvaluationsTest(unittest.TestCase):
     def test_an_exception_at_the_start_is_the_scripts(self):
         with self.assertRaisesRegex(Error, "tried once before the start, and failed: .*division"):
             Evaluations(ScriptedSession([])).tried(lambda: 1 // 0)
+
+    def test_an_evaluation_that_does_not_end_ends_its_process_and_says_so(self):
+        script = ("import threading\nfrom grapevine._turns import Evaluations\nfrom scripted import ScriptedSession\n"
+                  "evaluations = Evaluations(ScriptedSession([]), 0.2)\n"
+                  "assert evaluations.told(lambda: 1.0).test_loss == 1.0\n"
+                  "evaluations.told(threading.Event().wait)")
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, STUCK, done.stderr)
+        self.assertIn("evaluate has not ended within 0.2 s: this peer ends (faults.stuck_after)", done.stderr)
+        Evaluations(ScriptedSession([]), 0.2).told(lambda: 1.0)
+        time.sleep(0.3)     # this process is still here
 
     def test_a_traceback_is_said_once(self):
         session = ScriptedSession([])

@@ -19,7 +19,7 @@ program: {program}
 algorithm: {algorithm}
 {more}
 checkpoint: {{ every: 20 rounds }}
-faults: {{ deadline: 0 s }}
+faults: {{ deadline: 0 s, stuck_after: {stuck} }}
 output: {{ dir: "{folder}" }}
 """
 PEERS = 3
@@ -30,14 +30,15 @@ class HabitsTest(unittest.TestCase):
         self.fleet = Fleet(peers=PEERS)
         self.addCleanup(self.fleet.close)
 
-    def run_habit(self, *words, algorithm="d-psgd", more="topology: ring", code=0, resume=False, **environment):
+    def run_habit(self, *words, algorithm="d-psgd", more="topology: ring", code=0, resume=False, stuck="600 s",
+                  **environment):
         """Runs a habit as the program of a fleet; returns what the ranks ended with, and all that was shown."""
         name = re.sub("[^a-z]", "", words[0] + "".join(words[1:])[-20:] + algorithm)
         self.path = self.fleet.folder / name
         program = json.dumps([sys.executable, "-W", "ignore", str(SCRIPTS / "habits.py"), *words])
         file = self.path.with_suffix(".yaml")
         file.write_text(FLEET.format(peers=PEERS, program=program, algorithm=algorithm, more=more,
-                                     folder=self.path))
+                                     folder=self.path, stuck=stuck))
         done = subprocess.run([program_path(), "run", *(["--resume", str(self.path)] if resume else [str(file)])],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S,
                               env={**os.environ, **environment})
@@ -108,12 +109,31 @@ class HabitsTest(unittest.TestCase):
                 self.assertTrue(torch.load(self.path / "model.pt")["weight"].isfinite().all())
 
     def test_batch_norms_have_statistics_without_calibrate(self):
-        _, output = self.run_habit("norms")
-        self.assertIn("the statistics of the data set of gv.Sampler", output)
-        saved = torch.load(self.path / "model.pt")
-        self.assertGreater(saved["1.running_mean"].abs().max().item(), 5)
-        loss, = re.findall(r"loss +([\d.e-]+) mean model", output)
-        self.assertLess(float(loss), 1.1)       # of values with mean 0 and variance 1
+        servers = "train: { optimizer: { kind: sgd, lr: 0.0 } }"
+        for algorithm, more in (("d-psgd", "topology: ring"), ("local-sgd", ""), ("parameter-server", servers)):
+            with self.subTest(algorithm):
+                _, output = self.run_habit("norms", algorithm=algorithm, more=more)
+                self.assertIn("the statistics of the data set of gv.Sampler", output)
+                saved = torch.load(self.path / "model.pt")
+                self.assertGreater(saved["1.running_mean"].abs().max().item(), 5)
+                loss, = re.findall(r"loss +([\d.e-]+) mean model", output)
+                self.assertLess(float(loss), 1.1)       # of values with mean 0 and variance 1
+
+    def test_other_values_in_other_memory_are_averaged_or_told(self):
+        results, output = self.run_habit("replaces")
+        for _, value in results:
+            self.assertAlmostEqual(value, 1.0, places=4)
+        self.assertNotIn("has replaced the values", output)
+        results, output = self.run_habit("replaces", algorithm="all-reduce")
+        self.assertEqual(sorted(results), [[0, 0.0], [1, 3.0], [2, 0.0]])
+        self.assertRegex(output, "(?s)peer 1. the script has replaced the values of weight before step 6, and all-r"
+                                 "educe averages gradients alone.*help: gv.broadcast_parameters.*root_rank=1")
+
+    def test_an_evaluation_that_hangs_costs_its_peer_alone(self):
+        results, output = self.run_habit("hangs", code=3, stuck="5 s",
+                                         more="topology: ring\nevaluate: { every: 3 rounds }")
+        self.assertEqual(sorted(results), [0, 2])
+        self.assertRegex(output, r"peer 1 lost at round \d+ \(pid \d+, exit 70\): evaluate has not ended within 5 s")
 
     def test_a_rate_of_0_is_a_rate_and_no_elements_are_no_obstacle(self):
         for algorithm in ("slowmo", "k-gt", "quasi-global-momentum", "decentlam"):

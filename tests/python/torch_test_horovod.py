@@ -1,7 +1,9 @@
 """Every name of Horovod's public interface for PyTorch exists, or its use raises what to do instead."""
 
+import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import torch
 
@@ -64,7 +66,7 @@ class HorovodTest(unittest.TestCase):
 
     def test_ddp_is_refused_in_a_peer_and_unchanged_elsewhere(self):
         ddp = torch.nn.parallel.DistributedDataParallel
-        hvd.refuse_ddp()
+        hvd.refuse_distributed()
         with self.assertRaisesRegex(Exception, "process group"):
             ddp(torch.nn.Linear(3, 2))
         hvd.init()
@@ -73,6 +75,45 @@ class HorovodTest(unittest.TestCase):
                 ddp(torch.nn.Linear(3, 2))
         finally:
             hvd.shutdown()
+
+    @unittest.skipUnless(hasattr(torch.distributed, "device_mesh"), "torch has no fully_shard before 2.6")
+    def test_fsdp_is_refused_in_a_peer_in_both_its_forms(self):
+        from torch.distributed import fsdp
+        hvd.init()
+        try:
+            with self.assertRaisesRegex(hvd.Error, "(?s)^FullyShardedDataParallel divides .*help: remove it and init_"):
+                fsdp.FullyShardedDataParallel(torch.nn.Linear(3, 2))
+            with self.assertRaisesRegex(hvd.Error, "(?s)^init_process_group .*help: remove it"):
+                fsdp.fully_shard(torch.nn.Linear(3, 2))
+        finally:
+            hvd.shutdown()
+        torch.distributed.init_process_group("gloo", rank=0, world_size=1, store=torch.distributed.HashStore())
+        try:
+            sharded = torch.nn.Sequential(fsdp.fully_shard(torch.nn.Linear(3, 2)))
+            with self.assertRaisesRegex(hvd.Error, "(?s)^fully_shard divides the model .*help: remove it and init_"):
+                hvd.refuse_modules(sharded)
+        finally:
+            torch.distributed.destroy_process_group()
+
+    def test_a_process_group_is_refused_where_it_could_not_come_about_and_harmless_elsewhere(self):
+        group = torch.distributed.init_process_group
+        with tempfile.TemporaryDirectory() as folder:
+            met = {"init_method": f"file://{folder}/met", "rank": 0, "world_size": 1}
+            with self.assertRaisesRegex(ValueError, "RANK expected"):
+                group("gloo")
+            with mock.patch.dict("os.environ", {"GRAPEVINE_PEER": "{}"}):
+                for words in ({}, met):
+                    with self.assertRaisesRegex(hvd.Error, "(?s)^init_process_group .*help: remove it; gv.rank"):
+                        group("gloo", **words)
+            hvd.init()
+            try:
+                with self.assertRaisesRegex(hvd.Error, "(?s)^init_process_group .*help: remove it; gv.rank"):
+                    group("gloo")
+                group("gloo", **met)
+                self.assertEqual(torch.distributed.get_world_size(), 1)
+                torch.distributed.destroy_process_group()
+            finally:
+                hvd.shutdown()
 
 
 if __name__ == "__main__":

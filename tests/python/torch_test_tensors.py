@@ -110,6 +110,19 @@ class MemoryTest(unittest.TestCase):
         tensors.give(session)
         self.assertEqual(session.calls, [("point", lib.PARAMETERS, [x.data_ptr(), y.data_ptr()])])
 
+    def test_values_that_a_script_replaces_by_other_memory_are_named_once(self):
+        model = torch.nn.Linear(3, 2)
+        tensors, session = Tensors(dict(model.named_parameters())), ScriptedSession([])
+        model.weight.data = model.weight.data.clone()
+        tensors.give(session)
+        self.assertEqual(tensors.take_replaced(), [])
+        model.weight.data.add_(1)       # as a step does
+        tensors.give(session)
+        self.assertEqual(tensors.take_replaced(), [])
+        model.weight.data = torch.ones(2, 3)
+        tensors.give(session)
+        self.assertEqual((tensors.take_replaced(), tensors.take_replaced()), (["weight"], []))
+
     def test_a_tensor_that_became_another_is_a_disagreement(self):
         for other in (torch.ones(4), torch.ones(3, dtype=torch.float64)):
             tensors, (x,) = self.tensors((3,))

@@ -167,6 +167,7 @@ Writes a JSON object with its zero byte to `json`. Returns GV_E_ROOM if `room` b
   along the gradients; null without such servers,
   "local_steps": steps per round, "rounds": last round or null, "epochs": stop.epochs or null,
   "evaluate": whether turns of evaluation may come,
+  "stuck_after": seconds that an evaluation may take (faults.stuck_after); 0: no limit,
   "neighbors": [{"peer": 1, "weight": 0.25}], "self_weight": of this round's W; 0 without a W,
   "partition": "iid" | "dirichlet" | ...: gv_rows needs labels unless this is iid or quantity,
   "round": completed rounds, "rejoined": true if training was resumed,

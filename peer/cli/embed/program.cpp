@@ -122,6 +122,7 @@ Json method_of(const ProgramFleet& of) {
               {"rounds", endless ? Json() : Json(fleet.rounds)},
               {"epochs", of.fleet.stop.epochs},
               {"evaluate", true},
+              {"stuck_after", in_seconds(of.fleet.faults.stuck_after)},
               {"neighbors", neighbors_of(links, fleet.plan(of.id).share)},
               {"self_weight", row.mixes && !fleet.setup->push_sum ? links.self : 0.0},
               {"partition", of.fleet.data.partition.kind}};

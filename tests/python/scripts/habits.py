@@ -209,6 +209,33 @@ def uneven():
         print("BEHIND", json.dumps([gv.rank(), model.weight[0, 0].item(), lost]), flush=True)
 
 
+def replaces():
+    """Rank 1 gives the parameter another storage with other values, in the middle of training at rate 0."""
+    model = torch.nn.Linear(3, 1, bias=False)
+    torch.nn.init.zeros_(model.weight)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    gv.DistributedOptimizer(optimizer, model)
+    trained(model, optimizer, 5)
+    if gv.rank() == 1:
+        model.weight.data = torch.full((1, 3), 3.0)
+    trained(model, optimizer, 20)
+    return gv.rank(), model.weight[0, 0].item()
+
+
+def hangs():
+    """The evaluation of rank 1 does not end in the middle of training."""
+    model = torch.nn.Linear(3, 1, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def evaluate(of):
+        if gv.rank() == 1 and gv.round() > 5:
+            time.sleep(1e6)
+        return of.weight.sum().item() ** 2
+    gv.DistributedOptimizer(optimizer, model, evaluate=evaluate)
+    trained(model, optimizer, 30)
+    return gv.rank()
+
+
 def interrupted():
     """Trains until Ctrl-C, which reaches `finally`."""
     model = torch.nn.Linear(3, 1, bias=False)
