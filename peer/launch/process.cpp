@@ -86,7 +86,9 @@ void open_standard_descriptors() {
 }  // namespace
 
 void keep_last_words(std::string& words, const std::string& line) {
-  const bool explains = line.empty() || line.starts_with("help:") || line.starts_with(" ");
+  const std::size_t number = line.find_first_not_of("0123456789");
+  const bool explains = line.empty() || line.starts_with("help:") || line.starts_with(" ") ||
+                        (number > 0 && line.find(" error") == number);
   if (!explains || words.empty()) words = line;
 }
 

@@ -42,8 +42,8 @@ class Process {
 
 using OnLine = std::function<void(const std::string&)>;
 
-/// Stores the last line that a process logged, unless it only explains the line before: the last
-/// words of a process are its error, not the help that follows an error.
+/// Stores the last line that a process logged, unless it only explains the lines before: the last
+/// words of a process are its error, not the help or the "2 errors in FILE" that follow an error.
 void keep_last_words(std::string& words, const std::string& line);
 
 /// Takes all whole lines since the last call. Returns whether the process has ended since then. The

@@ -44,8 +44,51 @@ TEST_F(Lobbies, MeasureBeforeTheStartAndSayWhatIsToBeExpected) {
   const Ended end = lobby.wait();
   ASSERT_EQ(end.code, 0) << end.err;
   EXPECT_NE(end.err.find("Predicted: 2 machines train"), std::string::npos) << end.err;
+  EXPECT_EQ(end.err.find("starts in"), std::string::npos) << "nobody reads it here: " << end.err;
   EXPECT_EQ(end.err.find(" 0 GFLOP/s"), std::string::npos)
       << "the first product takes longer than all of the measurement: " << end.err;
+}
+
+/// Found by a new user: the fleet had started before the paragraph could be read.
+TEST_F(Lobbies, LetTheUserOfATerminalReadBeforeTheStart) {
+  const std::string file = lobby_fleet(2, "stop: { rounds: 50 }\n");
+  const std::string command = fmt::format("{}", fmt::join(words_of_lobby({file}), " "));
+  Program lobby({"sh", "-c", fmt::format("script -qec '{}' /dev/null >&2", command)},
+                Program::as_it_stands);
+  const Joined anna = join("anna", code_of(lobby));
+  ASSERT_TRUE(lobby.says("starts in 10 s; Enter starts at once, Ctrl-C ends the lobby"));
+  EXPECT_NE(lobby.errors().find("Predicted: 2 machines train"), std::string::npos);
+  lobby.tell("\x03");
+  EXPECT_EQ(lobby.wait().code, 130) << lobby.errors();
+  EXPECT_FALSE(fs::exists(file + ".run")) << "it had not started";
+  EXPECT_EQ(anna->wait().code, 0);
+}
+
+/// Found by a new user: the lobby's own name was given to another machine, and the screens of
+/// those that had joined said nothing of the run.
+TEST_F(Lobbies, HaveMachinesOfOneNameAndTellThemOfTheRun) {
+  Program lobby = opened({lobby_fleet(3, "stop: { rounds: 50 }\n"), "--no-measure", "--json"});
+  const std::string code = code_of(lobby);
+  std::vector<Joined> machines;
+  for (const char* host : {"anna", "ben"})
+    machines.push_back(std::make_unique<Program>(
+        std::vector<std::string>{lab_, "in", folder(), host, grapevine_program(), "join", code,
+                                 "--yes", "--folder", path(host)},
+        Program::as_it_stands));
+  const Ended end = lobby.wait();
+  ASSERT_EQ(end.code, 0) << end.err;
+  const std::size_t at = end.err.find(" (here)");
+  ASSERT_NE(at, std::string::npos) << end.err;
+  const std::size_t begin = end.err.rfind('\n', at) + 1;
+  const std::string own = end.err.substr(begin, at - begin);
+  EXPECT_NE(end.err.find("\n" + own + "-2 joined from"), std::string::npos) << end.err;
+  EXPECT_NE(end.err.find("\n" + own + "-3 joined from"), std::string::npos) << end.err;
+  for (const Joined& each : machines) {
+    const std::string said = each->wait().err;
+    EXPECT_NE(said.find("the run has ended with exit code 0: round 50: loss "), std::string::npos)
+        << said;
+    EXPECT_NE(said.find(path("fleet.yaml.run") + " on "), std::string::npos) << said;
+  }
 }
 
 /// Found by trying: the resumed lobby was ready before the launcher of the dead one had saved and
@@ -192,6 +235,10 @@ TEST_F(Parts, StayOnTheirMachines) {
   const Ended end = lobby.wait();
   ASSERT_EQ(end.code, 0) << end.err;
   expect_closed(machines);
+  const Ended judged = run({"evaluate", path("parts.run"), "--json"});
+  ASSERT_EQ(judged.code, 0) << judged.err << "the parts are elsewhere, the test set is here";
+  EXPECT_EQ(judged.summary().at("accuracy"), end.summary().at("accuracy"));
+  EXPECT_TRUE(judged.summary().at("same_test_set"));
   int id = 0;
   for (const char* host : {"anna", "ben", "carl"})
     fs::copy(part_of(host), path(fmt::format("part-{}.csv", id++)));
@@ -211,6 +258,30 @@ TEST_F(Parts, WithOtherColumnsWaitForThoseThatAgree) {
   machines[2]->wait();
   write_part(part_of("carl"), 33);
   machines[2] = join("carl", code, {"--data", part_of("carl")});
+  EXPECT_EQ(lobby.wait().code, 0);
+  expect_closed(machines);
+}
+
+/// Found by a new user: the run began, named a path in a cache, and carl's screen showed nothing.
+TEST_F(Parts, WithAClassThatTheStatisticsLackWaitUntilItIsMended) {
+  const std::string file = parts_fleet();
+  std::ofstream(path("stats.yaml"))
+      << "version: 1\ncolumns:\n  - { name: a, mean: 0, deviation: 2 }\n"
+      << "  - { name: b, mean: 0, deviation: 1 }\nclasses: [p, q]\n";
+  std::ofstream(part_of("carl"), std::ios::app) << "1,2,r\n";
+  Program lobby = opened({file, "--not-here", "--set", "data.standardize={ file: stats.yaml }"});
+  const std::string code = code_of(lobby);
+  std::vector<Joined> machines;
+  for (const char* host : {"anna", "ben", "carl"})
+    machines.push_back(join(host, code, {"--data", part_of(host)}));
+  const std::string error =
+      part_of("carl") + ":42: `r` in column `kind` is unknown to the statistics in `stats.yaml`";
+  EXPECT_TRUE(machines[2]->says("error: " + error));
+  EXPECT_TRUE(lobby.says("error: lobby: carl's data: " + error));
+  EXPECT_TRUE(lobby.says("tries again when a machine joins again, or at Enter"));
+  EXPECT_EQ(lobby.errors().find("measuring"), std::string::npos) << lobby.errors();
+  write_part(part_of("carl"), 33);
+  lobby.tell("");
   EXPECT_EQ(lobby.wait().code, 0);
   expect_closed(machines);
 }
@@ -251,6 +322,14 @@ TEST_F(Lobbies, RefuseAFleetBeforeMachinesHaveCome) {
   EXPECT_EQ(broken.code, 2);
   EXPECT_NE(broken.err.find("broken.yaml"), std::string::npos) << broken.err;
   EXPECT_EQ(broken.err.find("code "), std::string::npos) << broken.err;
+  std::ofstream(path("a.csv")) << "size,rating\n1,good\n2,bad\n";
+  std::ofstream(path("a.yaml")) << "version: 1\npeers: 2\nmodel: softmax\nstop: { rounds: 1 }\n"
+                                << "data: { kind: table, file: a.csv, target: ratting, task: "
+                                   "classification }\n";
+  const Ended column = opened({path("a.yaml")}).wait();
+  EXPECT_EQ(column.code, 2);
+  EXPECT_NE(column.err.find("did you mean `rating`?"), std::string::npos) << column.err;
+  EXPECT_EQ(column.err.find("code "), std::string::npos) << column.err;
 }
 
 }  // namespace

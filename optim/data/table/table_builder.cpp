@@ -239,7 +239,7 @@ class TableBuilder {
     const std::string text = " is unknown to " + source + "; leave the line out, or ";
     if (source == own_part)
       return text + "list the values of all peers: `standardize: { file: stats.yaml }`";
-    if (source != TableSpec{}.given_by) return text + "mend it";
+    if (!source.starts_with(TableSpec{}.given_by)) return text + "mend it";
     return text + (target ? "list it there under `classes`" : "list it there under `values`");
   }
 

@@ -152,7 +152,7 @@ void join_options(Options& options, JoinArguments& arguments) {
       .required();
   options
       .value("--at", arguments.at,
-             "Address of the lobby, if this network does not let machines find each other")
+             "Address of the lobby, if machines cannot find each other on this network")
       .call_values("HOST:PORT");
   options.value("--name", arguments.name, "Name of this machine (default: its host name)");
   options.value("--cores", arguments.cores, "Maximum number of cores (default: all)");

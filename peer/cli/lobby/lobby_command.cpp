@@ -30,6 +30,7 @@
 #include "peer/launch/stop_signals.h"
 #include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/runtime/load_data.h"
 #include "peer/show/live/live_address.h"
 #include "peer/wire/seal/peer_keys.h"
 
@@ -37,6 +38,7 @@ namespace gv::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
 struct LobbyArguments {
   FleetOptions file;
@@ -98,28 +100,12 @@ JoinCode free_code() {
   return code;
 }
 
-/// Returns the folder that a run of this fleet will get.
-std::string free_folder(const std::string& wanted) {
-  for (int number = 2;; ++number) {
-    const std::string path = number == 2 ? wanted : fmt::format("{}-{}", wanted, number - 1);
-    if (!fs::exists(path)) return path;
-  }
-}
-
-/// Returns whether the data are sent with the fleet: at most most_pushed_bytes, unless the file
-/// sets `launch.data`. A machine's own part stays there, and the test set is sent to all.
-bool sends_data(const FleetOptions& options) {
-  for (const auto& [key, value] : fleet_keys(options.file, options.sets))
-    if (key == "launch.data") return false;
-  std::uintmax_t bytes = 0;
-  const std::vector<std::string> paths = data_paths(options.file, options.sets);
-  for (const std::string& path : paths) {
-    if (fs::is_regular_file(path)) bytes += fs::file_size(path);
-    if (!fs::is_directory(path)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(path))
-      if (entry.is_regular_file()) bytes += entry.file_size();
-  }
-  return !paths.empty() && bytes <= most_pushed_bytes;
+/// Returns the name of a peer's part relative to the fleet file, or without folders.
+std::string part_name(const Fleet& fleet, PeerId id) {
+  const fs::path path = fleet.data.table_file(id);
+  const fs::path folder = fs::path(fleet.path).parent_path();
+  const std::string name = path.lexically_relative(folder.empty() ? "." : folder).string();
+  return name.empty() || name.starts_with("..") ? path.filename().string() : name;
 }
 
 /// Lines of the user on stdin, without waiting.
@@ -148,9 +134,8 @@ class UserLines {
 };
 
 /// Returns an error as commands print it.
-std::string error_text(const std::exception& error) {
-  const bool has_place = dynamic_cast<const FleetError*>(&error) != nullptr;
-  return (has_place ? "" : "error: ") + std::string(error.what());
+std::string error_text(const std::string& error) {
+  return (error.starts_with("error: ") ? "" : "error: ") + error;
 }
 
 /// A command of ours on the user's terminal. It dies with this process: its machines are lost then,
@@ -172,9 +157,10 @@ class OnTerminal {
   }
 
   /// Waits for its end, and passes on the signals that come meanwhile. Returns the exit code.
-  int wait(StopSignals& signals) {
+  int wait(StopSignals& signals, const std::function<void()>& on_tick) {
     int status = 0;
     while (::waitpid(pid_, &status, WNOHANG) == 0) {
+      on_tick();
       pollfd fd{signals.fd(), POLLIN, 0};
       if (::poll(&fd, 1, tick_ms) != 1) continue;
       signals.take();
@@ -205,6 +191,7 @@ class LobbyScreen {
             fmt::format("{}/{:02}-{}.sock", cache_folder("lobby"), kept_.code.lobby, ::getpid())),
         lobby_({.code = kept_.code,
                 .again = kept_.again,
+                .name = machine_name(host_name()),
                 .port = arguments.resume ? kept_.port : static_cast<std::uint16_t>(arguments.port),
                 .socket = socket_,
                 .say = say}),
@@ -305,7 +292,7 @@ class LobbyScreen {
       fleet_ = read_file(options);
       start(options);
     } catch (const std::exception& wrong) {
-      say(error_text(wrong));
+      say(error_text(wrong.what()));
     }
     fleet_.reset();
   }
@@ -330,39 +317,32 @@ class LobbyScreen {
       forget_run();
     } catch (const std::exception& wrong) {
       if (!lines_.open()) throw;
-      say(error_text(wrong));
+      say(error_text(wrong.what()));
     }
     say("       tries again when a machine joins again, or at Enter; quit closes the lobby");
     return std::nullopt;
   }
 
-  /// Gives each machine's own part of the data the names of its peers, and waits for that.
+  /// Lets each machine name its own part of the data by its peers, and read it. Throws if it fails.
   void prepare_data(const std::vector<LobbySeat>& seats) {
     if (!fleet_->data.per_peer()) return;
     PeerId next = 0;
     for (const LobbySeat& seat : seats) {
       std::vector<std::string> names;
-      for (PeerId k = 0; k < seat.peers; ++k) names.push_back(part_name(next++));
-      if (!seat.data.empty()) lobby_.prepare_data(seat.machine, names);
+      for (PeerId k = 0; k < seat.peers; ++k, ++next) {
+        names.push_back(part_name(*fleet_, next));
+        if (seat.data.empty()) load_data(*fleet_, next);
+      }
+      if (!seat.data.empty()) lobby_.send(seat.machine, part_order(names, fleet_->data.table));
     }
-    constexpr int most_ticks = 50;
-    const auto unready = [](const LobbyMember& m) { return !m.data_problem.empty(); };
-    for (int tick = 0; tick < most_ticks && std::ranges::any_of(here(), unready); ++tick)
+    const auto waits = [](const LobbyMember& m) { return m.data_problem == no_answer_yet; };
+    while (std::ranges::any_of(here(), waits) && signals_.take() == StopSignals::Wish::none)
       ::poll(nullptr, 0, tick_ms);
-    for (const LobbyMember& member : here())
-      if (unready(member))
-        throw std::runtime_error(fmt::format("lobby: {}: its data are not ready: {}",
-                                             member.offer.name, member.data_problem));
-  }
-
-  /// Returns the name of a peer's part relative to the fleet file, or without folders if the file
-  /// names it by its whole path.
-  std::string part_name(PeerId id) const {
-    const fs::path path = fleet_->data.table_file(id);
-    const fs::path folder = fs::path(fleet_->path).parent_path();
-    const fs::path name = path.lexically_relative(folder.empty() ? "." : folder);
-    return name.empty() || name.string().starts_with("..") ? path.filename().string()
-                                                           : name.string();
+    for (const LobbyMember& member : lobby_.members())
+      if (const std::string& name = member.offer.name;
+          signals_.code() == 0 && !member.data_problem.empty() &&
+          std::ranges::count(seats, name, &LobbySeat::machine) > 0)
+        throw std::runtime_error(fmt::format("lobby: {}'s data: {}", name, member.data_problem));
   }
 
   /// Starts the fleet on the machines that are here. Returns the exit code of `run`.
@@ -380,7 +360,7 @@ class LobbyScreen {
         say(fmt::format("{} has no peer: the fleet has {}", seat.machine, fleet_->peers.size()));
     prepare_data(seats);
     FleetOptions chosen = options;
-    if (sends_data(chosen)) chosen.sets.emplace_back("launch.data=push");
+    if (sends_data(chosen.file, chosen.sets)) chosen.sets.emplace_back("launch.data=push");
     std::vector<std::string> sets = chosen.sets;
     if (arguments_.no_measure) {
       const std::vector<std::string> more = seat_sets(seats);
@@ -388,11 +368,14 @@ class LobbyScreen {
     } else {
       const LobbyStart measured = measured_start(peer_program(), fleet_->path, chosen.sets, seats,
                                                  !fleet_->data.per_peer(), say);
-      if (signals_.take() != StopSignals::Wish::none) return signals_.code();
       sets = measured.sets;
       say(measured.text);
+      pause_to_read();
     }
-    kept_.folder = free_folder(fleet_->output_dir);
+    if (signals_.take(); signals_.code() != 0) return signals_.code();
+    kept_.folder = fleet_->output_dir;  // `run` takes this name, too
+    for (int k = 2; fs::exists(kept_.folder); ++k)
+      kept_.folder = fmt::format("{}-{}", fleet_->output_dir, k);
     kept_.machines.clear();
     for (const LobbySeat& seat : seats)
       if (seat.peers > 0 && seat.machine != "localhost") kept_.machines.push_back(seat.machine);
@@ -403,10 +386,30 @@ class LobbyScreen {
     return follow(std::move(argv));
   }
 
+  /// Lets the user of a terminal read what the lobby predicts.
+  void pause_to_read() {
+    if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return;
+    say("starts in 10 s; Enter starts at once, Ctrl-C ends the lobby");
+    const auto end = Clock::now() + std::chrono::seconds(10);
+    while (Clock::now() < end && signals_.take() == StopSignals::Wish::none && !lines_.take())
+      ::poll(nullptr, 0, tick_ms);
+  }
+
   int follow(std::vector<std::string> argv) {
     if (arguments_.file.json) argv.emplace_back("--json");
     page_.show_run(kept_.folder);
-    const int code = OnTerminal(std::move(argv)).wait(signals_);
+    std::string told = progress_text(kept_.folder);
+    auto next = Clock::now();
+    const int code = OnTerminal(std::move(argv)).wait(signals_, [&] {
+      if (Clock::now() < next) return;
+      const std::string line = progress_text(kept_.folder);
+      next += line == told ? std::chrono::seconds(1) : std::chrono::seconds(10);
+      if (line != told) lobby_.send("", Json{{"say", told = line}});
+    });
+    const std::string end = fmt::format(
+        "the run has ended with exit code {}: {}; its model and records are in {} on {}", code,
+        progress_text(kept_.folder), fs::absolute(kept_.folder).string(), host_name());
+    lobby_.send("", Json{{"say", end}});
     if (code == exit_code::done) forget_run();
     return code;
   }
@@ -460,6 +463,7 @@ int lobby(const LobbyArguments& given) {
     const FlatKeys keys = fleet_keys(arguments.file.file, arguments.file.sets);
     for (const std::string& why : {seat_objection(*fleet, {}), groups_objection(keys)})
       if (!why.empty()) throw std::invalid_argument("lobby: " + why);
+    if (fleet->data.per_peer()) load_data(*fleet, arguments.not_here ? fleet->trainers() : 0);
   }
   return LobbyScreen(arguments, std::move(fleet)).run();
 }

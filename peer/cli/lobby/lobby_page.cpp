@@ -145,6 +145,18 @@ std::string LobbyPage::url() const {
   return impl_->url();
 }
 
+std::string progress_text(const std::string& folder) {
+  try {
+    const std::vector<MetricsRow> rows = read_metrics(folder + "/metrics.jsonl");
+    const MetricsRow& row = rows.at(rows.size() - 1);
+    return fmt::format("round {}: {} {:.4g}{}", row.round, row.frames ? "return" : "loss",
+                       row.frames ? -row.loss : row.loss,
+                       row.accuracy ? fmt::format(", accuracy {:.4f}", *row.accuracy) : "");
+  } catch (const std::exception&) {
+    return "no evaluation yet";
+  }
+}
+
 std::string machine_text(const LobbyMember& member) {
   const MachineOffer& offer = member.offer;
   return fmt::format("{:<16} {:>3} cores {:>9} {:>6.0f} GFLOP/s  devices: {}{}", offer.name,

@@ -30,6 +30,8 @@ class LobbyPage {
 };
 
 /// Returns a machine's row: name, cores, memory, speed, devices.
+/// Returns the newest round of a run with its loss and accuracy, as a line.
+std::string progress_text(const std::string& folder);
 std::string machine_text(const LobbyMember& member);
 
 }  // namespace gv::cli

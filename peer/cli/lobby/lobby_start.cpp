@@ -12,6 +12,7 @@
 #include "optim/printable.h"
 #include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
+#include "peer/launch/agent/bundle.h"
 #include "peer/launch/agent/interfaces.h"
 #include "peer/launch/process.h"
 #include "peer/record/report/console.h"
@@ -201,7 +202,7 @@ class StartStudy {
       known_.push_back(
           fmt::format("simulate.flops={:.4g} GFLOP/s", read_speeds(speeds.out, seats_)));
     else
-      problems_ += " The speeds were not measured: " + printable(speeds.words, 200);
+      note_problem("speeds", speeds.words);
   }
 
   void measure_links() {
@@ -209,7 +210,7 @@ class StartStudy {
     if (std::filesystem::exists(links_))
       known_.push_back(fmt::format("links={{ file: {} }}", json_quoted(links_)));
     else
-      problems_ += " The links were not measured: " + printable(bench.words, 200);
+      note_problem("links", bench.words);
   }
 
   /// Only for methods and graphs for which `plan --place` has an answer.
@@ -252,6 +253,11 @@ class StartStudy {
   }
 
  private:
+  void note_problem(const char* of, const std::string& words) {
+    const std::string why = printable(words.substr(words.starts_with("error: ") ? 7 : 0), 300);
+    problems_ += fmt::format(" The {} were not measured: {}.", of, why);
+  }
+
   std::vector<std::string> all_sets() const {
     std::vector<std::string> all = seat_sets(seats_, places_);
     all.insert(all.begin(), sets_.begin(), sets_.end());
@@ -372,6 +378,20 @@ std::string groups_objection(const FlatKeys& keys) {
             "`grapevine run` keeps groups",
             key);
   return "";
+}
+
+bool sends_data(const std::string& file, const std::vector<std::string>& sets) {
+  for (const auto& [key, value] : fleet_keys(file, sets))
+    if (key == "launch.data") return false;
+  std::uintmax_t bytes = 0;
+  const std::vector<std::string> paths = data_paths(file, sets);
+  for (const std::string& path : paths) {
+    if (std::filesystem::is_regular_file(path)) bytes += std::filesystem::file_size(path);
+    if (std::filesystem::is_directory(path))
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+        if (entry.is_regular_file()) bytes += entry.file_size();
+  }
+  return !paths.empty() && bytes <= most_pushed_bytes;
 }
 
 LobbyStart measured_start(const std::string& program,

@@ -50,6 +50,10 @@ std::string seat_objection(const Fleet& fleet,
 /// that the lobby's machines replace.
 std::string groups_objection(const FlatKeys& keys);
 
+/// Returns whether the data are sent with the fleet: at most most_pushed_bytes, unless the file
+/// sets `launch.data`. A machine's own part stays there, and the test set is sent to all.
+bool sends_data(const std::string& file, const std::vector<std::string>& sets);
+
 /// Choices of a lobby before a start.
 struct LobbyStart {
   std::vector<std::string> sets;  ///< for `run`

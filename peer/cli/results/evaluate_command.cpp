@@ -65,9 +65,9 @@ bool is_fleet_file(const std::string& path) {
 }
 
 /// Returns the test set of a fleet file. A table is normalized by its own training set's means:
-/// other rows need the model's.
+/// other rows need the model's. If parts are elsewhere, the test set is here.
 TestData test_of_fleet(const SavedModel& model, const FleetOptions& file) {
-  const Assembly fleet = assemble(file);
+  const Assembly fleet = assemble_apart(file);
   const Dataset& like = *model.card.like;
   const std::shared_ptr<const Dataset> test = fleet.data.test;
   if (!test || form_of(*test) != form_of(like) || test->features != like.features ||

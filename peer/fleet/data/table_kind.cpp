@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include "graph/spec/nearest.h"
+#include "optim/data/field.h"
+#include "optim/data/table/words.h"
 #include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/file/source.h"
@@ -32,7 +35,8 @@ class TableReader : Readers {
     if (file == nullptr) source_.error(at_, "data of kind `table` needs `file`", file_help);
     table_.file = read_path(file);
     table_.test = read_path(test);
-    set(map.take("target"), table_.target, word());
+    columns_.push_back(map.take("target"));
+    set(columns_[0], table_.target, word());
     read_held_out(source_, test, held_out, table_.held_out);
     read_test(test, held_out, file);
     const Value* standardize = map.take("standardize");
@@ -85,6 +89,7 @@ class TableReader : Readers {
       return source_.error(*value, "`standardize` needs `file`", "or write `true` or `false`");
     statistics_ = read_path(file);
     if (statistics_.empty()) return;
+    table_.given_by += " in " + shown(fs::path(statistics_).filename().string());
     try {
       table_.given = std::make_shared<const DataFacts>(read_statistics(statistics_));
     } catch (const FleetError& e) {
@@ -103,7 +108,8 @@ class TableReader : Readers {
                                        automatic ? ", or `auto`: every column of text" : ""));
     std::vector<std::string> names;
     for (const Value& item : value->items)
-      if (auto name = gv::read_word(source_, item)) names.push_back(*name);
+      if (auto name = gv::read_word(source_, item))
+        names.push_back(*name), columns_.push_back(&item);
     if (automatic)
       table_.one_hot = names;
     else
@@ -125,15 +131,27 @@ class TableReader : Readers {
       data_.content = content_of(shared);
       const std::vector<std::string> parts = parts_here(data_, peers);
       if (data_.per_peer()) data_.parts_content = content_of(parts);
-      if (guess) guess_the_task(shared[0], notices);
-      if (notices == nullptr) return;
       TableSpec seen = table_;
       seen.part = data_.per_peer();
       seen.file = seen.part && !parts.empty() ? parts[0] : shared[0];
+      find_columns(seen);
+      if (!source_.diagnostics().empty()) return;
+      if (guess) guess_the_task(shared[0], notices);
+      if (notices == nullptr) return;
       for (std::string& warning : table_warnings(seen)) notices->push_back(std::move(warning));
     } catch (const std::exception& e) {
       source_.error(file, e.what());
     }
+  }
+
+  /// Finds a misspelled column before any peer reads the rows.
+  void find_columns(const TableSpec& seen) {
+    const std::vector<std::string> names = open_table(seen)->names();
+    const std::string help = "its columns are " + list_of(names);
+    for (const Value* column : columns_)
+      if (column != nullptr && !is_listed(names, column->text))
+        source_.error(*column, fmt::format("{} has no column {}", seen.file, shown(column->text)),
+                      did_you_mean(nearest(column->text, names), help));
   }
 
   void guess_the_task(const std::string& path, std::vector<std::string>* notices) {
@@ -154,6 +172,7 @@ class TableReader : Readers {
   DataSpec& data_;
   TableSpec& table_;
   std::string statistics_;
+  std::vector<const Value*> columns_;  ///< values that name columns of the file
 };
 
 void read(DataReading& from) {

@@ -312,18 +312,20 @@ class TableDraft {
     if (own)
       add(fmt::format("  standardize: {{ file: {} }}", draft_statistics),
           "means of the part that is here; list every category and class");
-    write_missing();
+    write_missing(own);
     write_list("dates", Decision::Use::date);
     write_list("ignore", Decision::Use::ignored);
     write_categories();
   }
 
-  void write_missing() {
+  void write_missing(bool own) {
     std::string counts;
     std::uint64_t all = 0;
+    bool numbers = false, texts = false;
     for (std::size_t k = 0; k < names_.size(); ++k) {
       if (decisions_[k].use == Decision::Use::ignored || looks_[k].missing == 0) continue;
       all += looks_[k].missing;
+      (decisions_[k].use == Decision::Use::category ? texts : numbers) |= k != target_;
       if (counts.size() < 400)
         counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", printable(names_[k], 60),
                               looks_[k].missing);
@@ -331,7 +333,11 @@ class TableDraft {
     if (all == 0) return;
     const std::string note = fmt::format("{}: {}", counted(all, "missing value"), counts);
     draft_.lines += fmt::format("  # {}\n", note);
-    draft_.decisions.push_back(note + "; the column's mean takes their place");
+    draft_.decisions.push_back(
+        note + (numbers ? "; the column's mean takes their place" : "") +
+        (!texts ? ""
+         : own  ? "; a row without a text counts as having none of the column's values"
+                : "; in a column of text, the share of each value takes their place"));
     add("  missing: mean", "or drop, which leaves their rows out");
     if (looks_[target_].missing > 0)
       draft_.decisions.push_back(fmt::format("{} without {} left out",

@@ -119,16 +119,15 @@ class Lobby::Impl {
     return all;
   }
 
-  void prepare_data(const std::string& member, const std::vector<std::string>& names) {
+  void send(const std::string& member, const Json& message) {
     {
       const std::lock_guard lock(mutex_);
-      const auto at = places_.find(member);
-      if (at == places_.end()) return;
-      at->second.data_problem = "it has not answered yet";
+      if (const auto at = places_.find(member); at != places_.end())
+        at->second.data_problem = no_answer_yet;
     }
-    asio::post(io_, [this, member, names] {
-      if (const Connection control = places_.at(member).control)
-        control->queue(Json{{"data", names}});
+    asio::post(io_, [this, member, message] {
+      for (const auto& [name, place] : places_)
+        if (place.control && (member.empty() || member == name)) place.control->queue(message);
     });
   }
 
@@ -289,7 +288,7 @@ class Lobby::Impl {
       if (!token.empty() && same_token(place.token, token)) return name;
     const auto is_free = [this](const std::string& name) {
       const auto at = places_.find(name);
-      return at == places_.end() || at->second.control == nullptr;
+      return name != options_.name && (at == places_.end() || at->second.control == nullptr);
     };
     for (std::size_t k = 1; k <= most_members; ++k) {
       const std::string name = k == 1 ? wish : fmt::format("{}-{}", wish, k);
@@ -307,7 +306,7 @@ class Lobby::Impl {
         if (message.find("data") == nullptr) continue;
         const JsonValue* const error = message.find("error");
         set(places_.at(name).data_problem,
-            error == nullptr ? std::string() : printable(error->text, 300));
+            error == nullptr ? std::string() : printable(error->text, 2000));
       }
     } catch (const std::exception&) {  // lost, or it breaks the protocol
     }
@@ -416,8 +415,8 @@ std::vector<LobbyMember> Lobby::members() const {
   return impl_->members();
 }
 
-void Lobby::prepare_data(const std::string& member, const std::vector<std::string>& names) {
-  impl_->prepare_data(member, names);
+void Lobby::send(const std::string& member, const Json& message) {
+  impl_->send(member, message);
 }
 
 }  // namespace gv

@@ -11,6 +11,8 @@
 
 namespace gv {
 
+inline constexpr std::string_view no_answer_yet = "it has not answered yet";
+
 /// A machine that has joined, as the lobby sees it.
 struct LobbyMember {
   MachineOffer offer;
@@ -25,6 +27,7 @@ struct LobbyOptions {
   /// 128 random bits by which a machine that has joined comes back: no guess at the short code
   /// helps those who wait at the lobby's address for machines that come back.
   std::string again;
+  std::string name{};      ///< the lobby's own, which no machine that joins gets
   std::uint16_t port = 0;  ///< 0: any free one
   std::string socket;      ///< path of the Unix socket at which launchers ask for agents
   std::function<void(const std::string&)> say;  ///< a line for the user; from another thread
@@ -43,8 +46,9 @@ class Lobby {
 
   std::uint16_t port() const;
   std::vector<LobbyMember> members() const;  ///< in the order of their names
-  /// Makes a machine's own part of the data appear there under these relative names.
-  void prepare_data(const std::string& member, const std::vector<std::string>& names);
+  /// Sends a line for the users of all machines if `member` is "", else a part_order().
+  /// Until the machine has obeyed that, its `data_problem` is no_answer_yet.
+  void send(const std::string& member, const Json& message);
 
  private:
   class Impl;

@@ -135,20 +135,21 @@ class Member {
     co_return why;
   }
 
-  /// Finds the lobby. Meanwhile a signal is heeded.
-  asio::awaitable<std::vector<HostPort>> search() {
-    auto found = std::async(std::launch::async,
-                            [this] { return options_.find([this] { return over_.load(); }); });
+  /// Waits for another thread. Meanwhile a signal is heeded, and messages are answered.
+  template <class Result>
+  asio::awaitable<Result> result_of(std::future<Result>& thread) {
     asio::steady_timer tick(io_);
-    while (found.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    while (thread.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
       tick.expires_after(std::chrono::milliseconds(20));
       co_await tick.async_wait(as_result);
     }
-    co_return found.get();
+    co_return thread.get();
   }
 
   asio::awaitable<void> visit() {
-    const std::vector<HostPort> addresses = co_await search();
+    auto found = std::async(std::launch::async,
+                            [this] { return options_.find([this] { return over_.load(); }); });
+    const std::vector<HostPort> addresses = co_await result_of(found);
     if (over_) co_return;
     control_ = open_channel(addresses);
     control_->allow(proof_patience);
@@ -169,7 +170,7 @@ class Member {
     asio::co_spawn(io_, control_->keep_sending(), asio::detached);
     while (!over_) {
       control_->allow(lobby_leash);
-      obey(co_await control_->receive());
+      obey(co_await control_->receive(std::size_t{1} << 20));
     }
   }
 
@@ -183,31 +184,46 @@ class Member {
     if (const JsonValue* const bye = order.find("bye"); bye != nullptr) {
       options_.say("the lobby has closed: " + printable(bye->text, 200));
       over_ = true;
+    } else if (const JsonValue* const line = order.find("say"); line != nullptr) {
+      options_.say(printable(line->text, 500));
     } else if (order.find("agent") != nullptr) {
       asio::co_spawn(io_,
                      serve(json_integer<std::uint64_t>(order, "agent"), parse_agent_order(order)),
                      asio::detached);
-    } else if (const JsonValue* const names = order.find("data"); names != nullptr) {
-      link_data(*names);
+    } else if (order.find("data") != nullptr) {
+      asio::co_spawn(io_, prepare_data(order), asio::detached);
     }
   }
 
-  /// Makes our part of the data appear under the names that the fleet file uses.
-  void link_data(const JsonValue& names) {
-    Json answer{{"data", "ready"}};
+  /// Links our part of the data by the fleet file's names, and reads it. Returns an error, or "".
+  static std::string data_problem(const MachineOffer& offer, const JsonValue& order) {
     try {
-      const fs::path folder = options_.offer.data_folder;
+      const fs::path folder = offer.data_folder;
       if (folder.empty()) throw std::runtime_error("this machine joined without --data");
       fs::remove_all(folder);
-      for (const JsonValue& name : names.items) {
+      for (const JsonValue& name : json_member(order, "data").items) {
         if (!is_below(name.text)) throw std::runtime_error("a name that leads out of its folder");
         fs::create_directories((folder / name.text).parent_path());
-        fs::create_symlink(options_.offer.data, folder / name.text);
+        fs::create_symlink(offer.data, folder / name.text);
       }
+      if (order.find("keys") != nullptr) check_part(order, offer.data, folder);
     } catch (const std::exception& failed) {
-      answer["error"] = std::string(failed.what());
+      return failed.what();
     }
-    control_->queue(answer);
+    return "";
+  }
+
+  asio::awaitable<void> prepare_data(JsonValue order) {
+    auto reading = std::async(std::launch::async, data_problem, options_.offer, order);
+    const std::string problem = co_await result_of(reading);
+    Json answer;
+    answer["data"] = "ready";
+    if (!problem.empty()) {
+      answer["error"] = problem;
+      options_.say("error: " + printable(problem, 2000) +
+                   "\nhelp:  correct it here or on the lobby's machine, then press Enter there");
+    }
+    if (control_) control_->queue(answer);
   }
 
   /// Returns a connection to the first address that answers.
@@ -228,8 +244,8 @@ class Member {
     if (addresses.empty())
       throw Unreachable(fmt::format(
           "no lobby with the number {:02} answers on this network\nhelp:  check the code; if the "
-          "network lets machines not find each other, --at ADDRESS:PORT names the lobby, as its "
-          "screen shows",
+          "machines cannot find each other on this network, --at ADDRESS:PORT names the lobby, as "
+          "its screen shows",
           options_.code.lobby));
     throw Unreachable("the lobby does not answer" + outcomes);
   }

@@ -1,6 +1,7 @@
 #include "peer/launch/lobby/offer.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <filesystem>
@@ -10,9 +11,10 @@
 #include <unistd.h>
 
 #include "gpu/cuda_replica.h"
-#include "optim/data/table/row_source.h"
 #include "optim/host/gemm.h"
 #include "optim/printable.h"
+#include "peer/fleet/data/table_statistics.h"
+#include "peer/fleet/fleet.h"
 
 namespace gv {
 namespace {
@@ -75,6 +77,34 @@ std::vector<std::string> csv_columns(const std::string& path) {
     return {};
   }
   return names;
+}
+
+Json part_order(const std::vector<std::string>& names, const TableSpec& table) {
+  const std::string statistics = table.given ? statistics_text(*table.given) : "";
+  if (statistics.size() > 500'000) return Json{{"data", names}};
+  const auto missing = std::array{"refuse", "mean", "drop"}.at(static_cast<int>(table.missing));
+  std::string same = "ignore: " + Json(table.ignore).dump() +
+                     ", dates: " + Json(table.dates).dump() +
+                     fmt::format(", decimal: \"{}\", missing: {}", table.decimal, missing);
+  if (table.one_hot) same += ", one_hot: " + Json(*table.one_hot).dump();
+  if (table.header) same += fmt::format(", header: {}", *table.header);
+  if (!table.target.empty()) same += ", target: " + json_quoted(table.target);
+  same += table.given ? ", standardize: { file: stats.yaml }" : ", standardize: false";
+  same += table.regression ? ", task: regression }, model: linear"
+                           : ", task: classification }, model: softmax";
+  return Json{{"data", names}, {"keys", same}, {"statistics", statistics}, {"by", table.given_by}};
+}
+
+void check_part(const JsonValue& order, const std::string& path, const std::string& folder) {
+  std::ofstream(folder + "/stats.yaml") << json_text(order, "statistics");
+  std::ofstream(folder + "/part.yaml") << fmt::format(
+      "{{ version: 1, stop: {{ rounds: 1 }}, data: {{ kind: table, file: {0}, test: {0}, {1} }}\n",
+      json_quoted(path), json_text(order, "keys"));
+  TableSpec table = read_fleet(folder + "/part.yaml", {}, nullptr).data.table;
+  table.part = true;
+  table.test.clear();
+  table.given_by = json_text(order, "by");
+  read_table(table, Rng(0));
 }
 
 std::string host_name() {

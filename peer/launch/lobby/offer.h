@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "optim/data/table/table_plan.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/data_look.h"
 #include "peer/launch/agent/facts.h"
@@ -35,6 +36,11 @@ MachineOffer own_offer(const std::string& data);
 /// Returns the names of the first 1,000 columns of a `.csv` file, as parse_offer returns them.
 /// Returns none for other files, or if the file cannot be read.
 std::vector<std::string> csv_columns(const std::string& path);
+
+/// Orders a machine to give its part of a table these relative names, and to read it.
+Json part_order(const std::vector<std::string>& names, const TableSpec& table);
+/// Reads a part as its peer will, with files in `folder`. Throws std::exception "path:line: why".
+void check_part(const JsonValue& order, const std::string& path, const std::string& folder);
 
 std::string host_name();  ///< this machine's, without its domain; "" if it has none
 /// Returns a name of letters, digits and dashes made of any text, "machine" if nothing is left.

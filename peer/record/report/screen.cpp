@@ -187,8 +187,8 @@ std::string bytes_text(double bytes) {
 }
 
 std::string seconds_text(double s) {
-  if (s < 1e-3) return fmt::format("{:.3g} us", s * 1e6);
-  if (s < 1) return fmt::format("{:.3g} ms", s * 1e3);
+  if (s < 999.5e-6) return fmt::format("{:.3g} us", s * 1e6);
+  if (s < 0.9995) return fmt::format("{:.3g} ms", s * 1e3);
   if (s < 120) return fmt::format("{:.1f} s", s);
   const auto whole = static_cast<std::int64_t>(std::llround(s));
   if (whole < 7200) return fmt::format("{} min {} s", whole / 60, whole % 60);

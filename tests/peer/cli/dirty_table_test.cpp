@@ -88,6 +88,24 @@ TEST_F(DirtyTables, WhatIsMissingIsWrittenDownByColumn) {
   EXPECT_TRUE(has(text_of(path("a.yaml")), "# 4 missing values: a 1, b 2, y 1"));
   EXPECT_TRUE(has(made.output(), "1 row without `y` left out")) << made.output();
   EXPECT_EQ(run({"data", path("a.yaml"), "--json"}).summary().at("dropped"), 1);
+  EXPECT_TRUE(has(made.output(), "the column's mean takes their place")) << made.output();
+  EXPECT_FALSE(has(made.output(), "of text")) << made.output();
+}
+
+/// A message once named the mean of a column of text.
+TEST_F(DirtyTables, WhatTakesThePlaceOfATextIsSaid) {
+  const auto made = [&](const std::string& file, const std::string& data) {
+    const Ended ended = run({"init", path(file), "--data", path(data), "--test", path("t.csv"),
+                             "--machines", "2", "--goal", "5 rounds"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.output();
+  };
+  for (const char* name : {"a.csv", "part-0.csv", "t.csv"})
+    write(name, "a,hue,y\n1,red,u\n2,,v\n3,blue,u\n4,red,v\n");
+  const std::string whole = made("h.yaml", "a.csv"), own = made("i.yaml", "part-{id}.csv");
+  EXPECT_TRUE(has(whole, "in a column of text, the share of each value takes their")) << whole;
+  EXPECT_FALSE(has(whole, "mean takes")) << whole;
+  EXPECT_TRUE(has(own, "counts as having none of the column's values")) << own;
 }
 
 /// The message "is no number" once did not explain how to make the column numeric.

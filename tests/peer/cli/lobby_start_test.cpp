@@ -246,6 +246,7 @@ class Study : public Seats {
     std::ofstream(path("program"))
         << "#!/bin/sh\necho \"$*\" >>" << path("asked") << "\n"
         << "test \"$1 $2\" != 'bench speeds' || echo '" << speeds << "'\n"
+        << "test \"$2\" != links || echo 'error: no links' >&2\n"
         << "test $1 = plan || exit $(test $2 = speeds; echo $?)\ncat <<'E'\n"
         << R"({"gain":{"times":2,"fastest":0,"network_part":0.1,"limit":"slowest","changes":[)"
         << changes << "]}}\nE\n";
@@ -285,6 +286,7 @@ TEST_F(Study, ChoosesBatchesBySpeedWithTheMeanOfTheFile) {
 TEST_F(Study, LeavesLocalStepsToTheUser) {
   const LobbyStart left = start(R"({"set":"train.local_steps=auto","times":3})");
   EXPECT_EQ(left.sets.size(), 3U);
+  EXPECT_TRUE(left.text.ends_with("not measured: no links.")) << left.text;
   EXPECT_EQ(left.text.find("Chosen"), std::string::npos) << left.text;
   EXPECT_NE(left.text.find("train.local_steps=auto"), std::string::npos) << left.text;
   EXPECT_EQ(plans(), 1U) << "nothing has changed";

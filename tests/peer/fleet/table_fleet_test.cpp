@@ -48,6 +48,22 @@ TEST_F(TableFleet, IsReadWithItsTestFile) {
   EXPECT_EQ(fleet.fleet.model.kind, "mlp") << "the usual one for rows with labels";
 }
 
+/// Once only the run named the error, after all machines had joined a lobby.
+TEST_F(TableFleet, AMisspelledColumnIsRefusedWithTheFile) {
+  const auto refused = [&](const std::string& data) {
+    return first_problem([&] { read(data + ", task: classification"); });
+  };
+  EXPECT_EQ(refused("file: a.csv, target: kind, ignore: [size]"), "");
+  EXPECT_TRUE(has(refused("file: a.csv, target: kidn"), "a.csv has no column `kidn`"));
+  EXPECT_TRUE(has(refused("file: a.csv, target: kidn"), "did you mean `kind`?"));
+  EXPECT_TRUE(has(refused("file: a.csv, target: weight"), "`size`, `colour`, `kind`"));
+  EXPECT_TRUE(has(refused("file: a.csv, target: kind, one_hot: [color]"), "`colour`?"));
+  const std::string part = "file: \"part-{id}.csv\", test: t.csv, standardize: false, target: ";
+  EXPECT_TRUE(has(refused(part + "kidn"), "t.csv has no column `kidn`"));
+  write("part-1.csv", "size,colour,sort\n1,red,u\n");
+  EXPECT_TRUE(has(refused(part + "kind"), "part-1.csv has no column `kind`"));
+}
+
 TEST_F(TableFleet, TheTaskThatIsGuessedIsSaid) {
   const std::string stop = "stop: { rounds: 5 }\n";
   std::vector<std::string> notices;
@@ -69,7 +85,7 @@ TEST_F(TableFleet, TheTaskThatIsGuessedIsSaid) {
 TEST_F(TableFleet, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_TRUE(has(problem("target: kind"), "needs `file`"));
   EXPECT_TRUE(has(problem("file: none.csv, target: kind"), ":3:28 no such file"));
-  EXPECT_TRUE(has(problem("file: a.csv, target: kin"), "no column `kin` for `target`"));
+  EXPECT_TRUE(has(problem("file: a.csv, target: kin"), "a.csv has no column `kin`"));
   EXPECT_TRUE(has(problem("file: a.csv"), "write `target: NAME`; its columns are `size`"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, held_out: 0"), "between 0 and 1"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, held_out: 100 %"), "between 0 and 1"));
@@ -187,10 +203,12 @@ TEST_F(TableFleet, AValueThatAPartLacksIsToBeListed) {
         "version: 1\ncolumns:\n  - { name: size, mean: 1, deviation: 2 }\n  - { name: colour, "
         "values: [blue, red] }\nclasses: [u, v]\n");
   EXPECT_TRUE(has(with_part("1,green,u\n2,blue,v\n", "{ file: stats.yaml }"),
-                  "`green` in column `colour` is unknown to the statistics; leave the line out, or "
+                  "`green` in column `colour` is unknown to the statistics in `stats.yaml`; leave "
+                  "the line out, or "
                   "list it there under `values`"));
   EXPECT_TRUE(has(with_part("1,red,u\n2,blue,w\n", "{ file: stats.yaml }"),
-                  "`w` in column `kind` is unknown to the statistics; leave the line out, or list "
+                  "`w` in column `kind` is unknown to the statistics in `stats.yaml`; leave the "
+                  "line out, or list "
                   "it there under `classes`"));
 }
 
@@ -226,7 +244,7 @@ TEST_F(TableFleet, DamagedStatisticsAreNamedWithTheirLine) {
                   "needs `mean` and `deviation`"));
   EXPECT_TRUE(
       has(with("version: 1\ncolumns: [{ name: size, mean: 1, deviation: 2 }]\nclasses: [u, v]\n"),
-          "column `colour`, unknown to the statistics"));
+          "column `colour`, unknown to the statistics in `stats.yaml`"));
 }
 
 /// Folders of pictures are read in the same way.

@@ -34,8 +34,8 @@ TEST(Child, HasNoFilesOfItsLauncher) {
 /// The help of a script's error is on the lines after it.
 TEST(Child, TheLastWordsAreTheErrorAndNotItsHelp) {
   std::string words;
-  for (const char* line :
-       {"help: alone it is all there is", "Traceback:", "  File x", "Error: no", "help: do", ""})
+  for (const char* line : {"help: alone it is all there is", "Traceback:", "  File x", "Error: no",
+                           "help: do", "", "1 error in fleet.yaml"})
     keep_last_words(words, line);
   EXPECT_EQ(words, "Error: no");
   words.clear();

@@ -3,11 +3,13 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "peer/fleet/fleet.h"
 #include "peer/fleet/json/json.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
@@ -170,6 +172,48 @@ TEST(MachineName, IsOfLettersDigitsAndDashes) {
     EXPECT_LE(machine_name(text).size(), 40U) << "with its prefix: " << text;
     EXPECT_EQ(machine_name(machine_name(text)), machine_name(text));
   }
+}
+
+/// Returns the error of a part of a fleet with these keys, as a machine that joins finds it.
+std::string part_error(const std::string& keys, const std::string& rows) {
+  const ScratchFolder folder;
+  const std::string file = folder.path() + "/fleet.yaml", part = folder.path() + "/own.csv";
+  std::ofstream(folder.path() + "/part-0.csv") << "day;hue;id;kind\n2024-03-01;blue;7,5;1\n";
+  std::ofstream(folder.path() + "/s.yaml")
+      << "version: 1\ncolumns: [{ name: day, mean: 0, deviation: 1 }, { name: hue, values: "
+         "[blue, \"'red'\"] }]\nclasses: [1, 2]\n";
+  std::ofstream(file) << "version: 1\npeers: 2\nstop: { rounds: 1 }\n"
+                      << "data: { kind: table, file: \"part-{id}.csv\", test: part-0.csv, " << keys
+                      << " }\n";
+  std::ofstream(part) << rows;
+  try {
+    const Json order = part_order({}, read_fleet(file, {}, nullptr).data.table);
+    check_part(parse_json(order.dump(), "an order"), part, folder.path());
+  } catch (const std::exception& wrong) {
+    return wrong.what();
+  }
+  return "";
+}
+
+TEST(PartOrder, LetsAMachineReadItsPartAsItsPeerWill) {
+  const std::string keys =
+      "target: kind, dates: [day], ignore: [id], decimal: \",\", standardize: { file: s.yaml }";
+  const std::string head = "day;hue;id;kind\n2024-03-01;blue;7,5;1\n";
+  EXPECT_EQ(part_error(keys, head), "");
+  EXPECT_EQ(part_error(keys, head + "2024-03-02;'red';8;2\n"), "");
+  const auto refuses = [&](const std::string& rows, const std::string& why) {
+    const std::string error = part_error(keys, rows);
+    EXPECT_NE(error.find(why), std::string::npos) << error;
+  };
+  refuses(head + "2024-03-02;red;8;2\n",
+          "/own.csv:3: `red` in column `hue` is unknown to the statistics in `s.yaml`; leave the "
+          "line out, or list it there");
+  refuses(head + ";blue;8;2\n", "no value in column `day`");
+  EXPECT_EQ(part_error(keys + ", missing: drop", head + ";blue;8;2\n"), "");
+  refuses("day;hue;id;sort\n2024-03-01;blue;7,5;1\n", "own.csv has no column `kind`");
+  EXPECT_EQ(part_error("target: id, decimal: \",\", task: regression, standardize: false", head),
+            "")
+      << "one class is enough for one part";
 }
 
 }  // namespace

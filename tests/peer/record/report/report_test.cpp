@@ -152,6 +152,9 @@ TEST(Screen, TextsForPeople) {
   EXPECT_EQ(bytes_text(812), "812 B");
   EXPECT_EQ(bytes_text(1'630'000), "1.63 MB");
   EXPECT_EQ(seconds_text(0.0371), "37.1 ms");
+  EXPECT_EQ(seconds_text(0.99949), "999 ms");
+  EXPECT_EQ(seconds_text(0.9996), "1.0 s") << "once 1e+03 ms";
+  EXPECT_EQ(seconds_text(0.0009996), "1 ms") << "once 1e+03 us";
   EXPECT_EQ(seconds_text(12.34), "12.3 s");
   EXPECT_EQ(seconds_text(252), "4 min 12 s");
   FleetRecord record;
