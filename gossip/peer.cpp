@@ -135,12 +135,11 @@ Task<> Peer::add(Vector v, Range r, Payload in) {
 
 Task<> Peer::end_round() {
   if (plan.experience) co_await answer_actors(*this);
-  const Round before = round++;
+  const Round before = round;
   sent_parts_.clear();
   received_parts_.clear();
   if (chain_.drained()) stop();
-  reports_.tell_round();
-  pace_.count_round();
+  count_round();
   if (plan.catch_up) pace_.catch_up(std::max<Round>(plan.peers, pace_.lead_one_way()));
   if (others_have_ended()) pace_.pass_to(last_round);
   exchange_.end_round();
@@ -151,6 +150,26 @@ Task<> Peer::end_round() {
   if (due(plan.evaluate_every) && running()) co_await reports_.evaluate(false);
   if (plan.keeps_pace && running())
     co_await pace_.keep(expected_company(), exchange_.company_waits());
+}
+
+void Peer::count_round() {
+  const bool makes_up = alone_ > 0 && round >= last_round;
+  if (!makes_up) ++round;
+  reports_.tell_round();
+  const Round clock = pace_.clock();
+  pace_.count_round();
+  if (makes_up)
+    --alone_;
+  else if (pace_.clock() == clock)
+    ++alone_;
+}
+
+/// Rounds alone count for this peer and not for the fleet's clock, so without them it would end
+/// before its neighbours, which would then train on without its data. So it does as many rounds
+/// more while neighbours are there that have not ended. A program counts its own steps, and ends.
+bool Peer::is_early() const {
+  return alone_ > 0 && pace_.clock() < last_round && !replica.is_lent() &&
+         std::ranges::any_of(neighbors, [this](const Neighbor& k) { return here(k.peer); });
 }
 
 /// A round that brings no message is one alone if averaging was to bring one, if a neighbour owes

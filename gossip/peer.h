@@ -41,7 +41,7 @@ class Peer : public PeerCore, public LinkUser {
 
   ~Peer() override;
 
-  bool running() const { return !stopping_ && round < last_round; }
+  bool running() const { return !stopping_ && (round < last_round || is_early()); }
   /// Leaves after the current round: Ctrl-C, a time limit, a target reached.
   void stop();
   bool stopped() const { return stopping_; }
@@ -255,6 +255,8 @@ class Peer : public PeerCore, public LinkUser {
   bool take_verb(std::size_t k, const Message& message);
   bool expected_company();
   bool others_have_ended() const;
+  bool is_early() const;
+  void count_round();
 
   static constexpr Round unlimited = std::numeric_limits<Round>::max();
 
@@ -275,6 +277,7 @@ class Peer : public PeerCore, public LinkUser {
   bool gradient_begun_ = false;  ///< by the device, on its own
   Round kept_on_demand_ = 0;     ///< 0: none; the newest demand counts
   Round halts_at_ = unlimited;   ///< see halt()
+  Round alone_ = 0;              ///< rounds alone, less those that make up for them
   std::map<std::pair<PeerId, Kind>, std::uint32_t> sent_parts_, received_parts_;  ///< in this round
 };
 
