@@ -168,7 +168,7 @@ void Peer::count_round() {
 /// before its neighbours, which would then train on without its data. So it does as many rounds
 /// more while neighbours are there that have not ended. A program counts its own steps, and ends.
 bool Peer::is_early() const {
-  return alone_ > 0 && pace_.clock() < last_round && !replica.is_lent() &&
+  return plan.makes_up && alone_ > 0 && pace_.clock() < last_round && !replica.is_lent() &&
          std::ranges::any_of(neighbors, [this](const Neighbor& k) { return here(k.peer); });
 }
 

@@ -74,6 +74,13 @@ bool catches_up(const Assembly& fleet) {
   return false;
 }
 
+/// Returns whether peers make up for rounds alone. False if messages are numbered by each peer's own
+/// rounds (relay-sgd).
+bool makes_up(const Assembly& fleet) {
+  const AlgorithmRow& row = *fleet.algorithm;
+  return catches_up(fleet) && (row.channels == nullptr || row.promise == Promise::push_sum);
+}
+
 /// Returns whether a peer without any neighbour alive would finish its rounds long before the
 /// others, because it waits for no peer.
 bool runs_ahead_alone(const Assembly& fleet) {
@@ -237,6 +244,7 @@ Plan Assembly::plan(PeerId i) const {
       .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
       .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
       .catch_up = catch_up && !serves_samples(i),
+      .makes_up = makes_up(*this) && chains.peers() == 1 && !serves_samples(i),
       .keeps_pace = runs_ahead_alone(*this) && !serves_samples(i),
       .ends_with_others = ends_with_others(*this) && !serves_samples(i),
       .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
