@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "optim/printable.h"
+#include "optim/error_text.h"
 
 namespace gv {
 

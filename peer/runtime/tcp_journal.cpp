@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/printable.h"
+#include "optim/error_text.h"
 
 namespace gv {
 

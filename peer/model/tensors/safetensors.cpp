@@ -17,7 +17,7 @@
 #include "optim/codec/codec_arithmetic.h"
 #include "optim/data/field.h"
 #include "optim/data/table/zip_entry.h"
-#include "optim/printable.h"
+#include "optim/error_text.h"
 #include "peer/fleet/json/json.h"
 
 namespace gv {

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "optim/printable.h"
+#include "optim/error_text.h"
 
 namespace gv {
 namespace {
