@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "graph/formats/graph_file.h"
-#include "graph/spec/parameters.h"
+#include "graph/spec/nearest.h"
 
 namespace gv {
 

@@ -7,14 +7,6 @@
 
 namespace gv {
 
-/// A piece [begin, begin + count) of a vector.
-struct Range {
-  std::size_t begin = 0;
-  std::size_t count = 0;
-
-  bool operator==(const Range&) const = default;
-};
-
 /// Memory for buffers that is not ordinary heap memory: page-locked memory, from which a device
 /// copies faster, or memory shared with neighbours on the same machine. Blocks are aligned to 64
 /// bytes. Called by the thread that makes or drops a buffer; for a pool's buffers, its loop.

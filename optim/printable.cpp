@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
 namespace gv {
@@ -144,17 +142,6 @@ std::string cut_to_columns(std::string_view text, std::size_t columns) {
   for (std::size_t k = 0; k < text.size(); ++k)
     if ((text[k] & 0xC0) != 0x80 && seen++ == columns) return std::string(text.substr(0, k));
   return std::string(text);
-}
-
-Verdict error_text(int error) {
-  const Verdict full = std::generic_category().message(ENOSPC);
-  if (error == EDQUOT) return full + " (of the user's quota)";
-  if (error == EFBIG) return full + " (of the limit of a file's size: ulimit -f)";
-  return std::generic_category().message(error);
-}
-
-bool is_no_space(const std::string& text) {
-  return text.find(std::generic_category().message(ENOSPC)) != std::string::npos;
 }
 
 }  // namespace gv

@@ -27,13 +27,4 @@ std::size_t columns_of(std::string_view text);
 /// Returns the leading characters that fit into `columns`.
 std::string cut_to_columns(std::string_view text, std::size_t columns);
 
-/// An error text; empty for success.
-using Verdict = std::string;
-
-/// The text of a system error. Texts about a full disk, a quota or a limit of file sizes share a
-/// first part.
-Verdict error_text(int error);
-/// Returns whether some text is about such an error.
-bool is_no_space(const std::string& text);
-
 }  // namespace gv

@@ -17,7 +17,7 @@
 #include "graph/mixing/mixing.h"
 #include "graph/schedule/schedule.h"
 #include "graph/topology/topology.h"
-#include "optim/buffer.h"
+#include "optim/range.h"
 
 namespace gv {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "optim/buffer.h"
 #include "optim/models/network_builder.h"
+#include "optim/range.h"
 
 namespace gv {
 

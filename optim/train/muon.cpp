@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "optim/buffer.h"
 #include "optim/dot.h"
 #include "optim/host/gemm.h"
+#include "optim/range.h"
 #include "optim/train/wrapped_objective.h"
 
 namespace gv {

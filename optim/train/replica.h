@@ -17,6 +17,7 @@
 #include "optim/buffer.h"
 #include "optim/codec/codec.h"
 #include "optim/models/objective.h"
+#include "optim/range.h"
 #include "optim/state.h"
 #include "optim/train/optimizer.h"
 

@@ -12,7 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "graph/spec/parameters.h"
+#include "graph/spec/nearest.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/file/source.h"
 #include "peer/launch/process.h"

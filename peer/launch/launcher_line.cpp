@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "optim/printable.h"
+#include "optim/error_text.h"
 #include "peer/wire/seal/peer_keys.h"
 #include "peer/wire/socket/descriptor.h"
 

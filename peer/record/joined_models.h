@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gossip/seam/journal.h"
-#include "optim/buffer.h"
 #include "optim/models/objective.h"
+#include "optim/range.h"
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/spec/parameters.h"
+#include "graph/spec/nearest.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/reference/key_table.h"

@@ -14,6 +14,7 @@
 #include <poll.h>
 
 #include "gossip/verbs/verb.h"
+#include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/grapevine_program.h"

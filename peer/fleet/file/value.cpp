@@ -10,7 +10,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "graph/spec/parameters.h"
+#include "graph/spec/nearest.h"
 
 namespace gv {
 namespace {

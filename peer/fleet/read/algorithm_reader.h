@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "optim/printable.h"
+#include "optim/error_text.h"
 
 namespace gv {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/spec/parameters.h"
+#include "graph/spec/nearest.h"
 #include "optim/printable.h"
 #include "peer/fleet/file/source.h"
 #include "peer/fleet/file/value.h"

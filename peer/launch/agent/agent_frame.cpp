@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/wire/socket/descriptor.h"
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/read/sections.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gossip/seam/message.h"
-#include "optim/printable.h"
+#include "optim/error_text.h"
 #include "peer/record/disk/posix_disk.h"
 
 namespace gv {

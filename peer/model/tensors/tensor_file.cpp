@@ -20,6 +20,7 @@
 #include "optim/data/field.h"
 #include "optim/data/table/npy_array.h"
 #include "optim/data/table/zip_entry.h"
+#include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 

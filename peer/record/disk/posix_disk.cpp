@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "optim/error_text.h"
+
 namespace gv {
 namespace {
 

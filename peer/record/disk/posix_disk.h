@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "optim/printable.h"
+#include "optim/error_text.h"
 
 namespace gv {
 

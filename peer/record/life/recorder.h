@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gossip/seam/journal.h"
-#include "optim/printable.h"
+#include "optim/error_text.h"
 #include "peer/fleet/json/json.h"
 
 namespace gv {

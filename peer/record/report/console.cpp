@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "optim/error_text.h"
 #include "optim/printable.h"
 
 namespace gv::console {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/spec/parameters.h"
+#include "graph/spec/nearest.h"
 #include "optim/printable.h"
 #include "peer/record/report/screen.h"
 #include "peer/study/sweep/sweep.h"

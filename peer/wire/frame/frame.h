@@ -12,7 +12,7 @@
 
 #include "gossip/link/carrier.h"
 #include "optim/buffer.h"
-#include "optim/printable.h"
+#include "optim/error_text.h"
 #include "peer/wire/lend/sharing.h"
 
 namespace gv::wire {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "optim/error_text.h"
 #include "optim/machine/page_lock.h"
-#include "optim/printable.h"
 #include "peer/wire/socket/descriptor.h"
 
 namespace gv {

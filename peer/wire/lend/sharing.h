@@ -11,7 +11,7 @@
 
 #include "gossip/seam/message.h"
 #include "optim/buffer.h"
-#include "optim/printable.h"
+#include "optim/error_text.h"
 #include "peer/wire/lend/region.h"
 
 namespace gv {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/topology/topology.h"
-#include "optim/printable.h"
+#include "optim/error_text.h"
 
 namespace gv {
 

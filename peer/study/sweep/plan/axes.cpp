@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/formats/json_value.h"
-#include "graph/spec/parameters.h"
+#include "graph/spec/nearest.h"
 #include "optim/printable.h"
 #include "peer/study/sweep/plan/sweep_file.h"
 
