@@ -277,7 +277,7 @@ bool Peer::deliver(Message message) {
       if ((message.part & leaves_early) != 0) roster_.leave_early(*k);
       // A neighbour whose clock is below ours and that claims to have finished may lie.
       if (message.part == 0 && pace_.heard(*k) >= pace_.clock()) roster_.end(*k);
-      post_.goodbye(message.from, message.number);
+      post_.goodbye(*k, message);
       verbs_->gone(*k);
       transfers_->gone(*k);
       pace_.wake();

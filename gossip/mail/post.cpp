@@ -9,13 +9,24 @@ namespace gv {
 
 using Why = event::CollectiveBroken::Why;
 
+namespace {
+
+/// The bits of a goodbye's `part` from 2 on: why a collective ended, and from bit 4 on the peer
+/// + 1.
+std::uint32_t to_bits(const event::CollectiveBroken& end) {
+  return (end.peer + 1) << 4 | static_cast<std::uint32_t>(end.why) << 2;
+}
+
+}  // namespace
+
 Post::Post(PeerCore& self, const Roster& roster, Pace& pace)
     : self_(self),
       roster_(roster),
       pace_(pace),
       chains_(self, roster),
       refused_(self.neighbors.size()),
-      told_each_(self.neighbors.size()) {}
+      told_each_(self.neighbors.size()),
+      left_for_(self.neighbors.size()) {}
 
 Message Post::make_message(Kind kind,
                            std::uint64_t number,
@@ -39,8 +50,10 @@ void Post::send(PeerId to, Message message) {
 
 void Post::say_goodbye(PeerId to, std::uint64_t first_without_us, std::uint32_t stays) {
   const std::uint32_t early = self_.round < self_.last_round ? leaves_early : 0;
+  const auto& end = broken_ ? broken_ : left_;
+  const std::uint32_t cause = early != 0 && end ? to_bits(*end) : 0;
   told_each_[*self_.find(to)].farewell = true;
-  send(to, make_message(Kind::goodbye, first_without_us, early | stays, nullptr));
+  send(to, make_message(Kind::goodbye, first_without_us, early | stays | cause, nullptr));
 }
 
 const Channel* Post::channel(Kind kind) const {
@@ -178,7 +191,7 @@ void Post::has_answered() {
 }
 
 std::optional<Why> Post::hopeless(std::size_t k) const {
-  if (stopping_ || broken_by_) return {};
+  if (stopping_ || broken_) return {};
   // Its process ends after its goodbye; that death is no failure.
   if (mailbox_.closed(self_.neighbors[k].peer)) return Why::left;
   return Why::died;  // or a successor has taken its place
@@ -188,19 +201,25 @@ void Post::say_broken(std::size_t k) {
   if (const std::optional<Why> why = hopeless(k)) note_broken(k, *why);
 }
 
-/// A peer that left early has its own reason, reported elsewhere: do not blame it.
+/// A neighbour that left because another peer was missing names that peer, which is to blame.
 void Post::note_broken(std::size_t k, Why why) {
-  const PeerId peer = self_.neighbors[k].peer;
-  self_.journal.note(event::CollectiveBroken{self_.round, peer, why});
-  (why == Why::left ? left_by_ : broken_by_) = peer;
+  event::CollectiveBroken end{self_.round, self_.neighbors[k].peer, why};
+  if (why == Why::left && left_for_[k]) end = {self_.round, left_for_[k]->peer, left_for_[k]->why};
+  self_.journal.note(end);
+  (end.why == Why::left ? left_ : broken_) = end;
 }
 
 void Post::interrupt(std::size_t k, Interruption why, Absence absence) {
   if (self_.rules.ends_wait(why)) mailbox_.interrupt(self_.neighbors[k].peer, absence);
 }
 
-void Post::goodbye(PeerId from, std::uint64_t number) {
-  mailbox_.close(from, number);
+void Post::goodbye(std::size_t k, const Message& message) {
+  const PeerId by = (message.part >> 4) - 1;
+  const std::uint32_t why = message.part >> 2 & 3;
+  const bool names = by < self_.plan.peers && by != self_.plan.id && by != message.from;
+  if (names && why <= static_cast<std::uint32_t>(Why::stuck))
+    left_for_[k] = event::CollectiveBroken{message.round, by, static_cast<Why>(why)};
+  mailbox_.close(message.from, message.number);
   wake_next();
 }
 
@@ -241,6 +260,7 @@ void Post::replaced(std::size_t k) {
   chains_.forget(k);
   told_each_[k] = {};
   refused_[k] = 0;
+  left_for_[k].reset();
   interrupt(k, Interruption::successor);
   interrupt_lasting(k, Interruption::successor);
   wake_next();

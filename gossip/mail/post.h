@@ -91,7 +91,7 @@ class Post {
   void end_wait_for(std::size_t k);
   bool said_goodbye(std::size_t k) const { return told_each_[k].farewell; }
 
-  void goodbye(PeerId from, std::uint64_t number);
+  void goodbye(std::size_t k, const Message& message);
   void away(std::size_t k);
   void died(std::size_t k);
   void back(std::size_t k);
@@ -105,9 +105,13 @@ class Post {
   /// Logs once that neighbour k's absence ends a collective.
   void say_broken(std::size_t k);
   /// Returns the neighbour whose death or standstill ended a collective.
-  std::optional<PeerId> broken_by() const { return broken_by_; }
+  std::optional<PeerId> broken_by() const { return peer_of(broken_); }
   /// Returns the neighbour that finished before this peer and thereby ended a collective.
-  std::optional<PeerId> left_by() const { return left_by_; }
+  std::optional<PeerId> left_by() const { return peer_of(left_); }
+  /// Returns the peer that k's goodbye names as the reason why k left early; without one, k itself.
+  PeerId first_gone(std::size_t k) const {
+    return left_for_[k] ? left_for_[k]->peer : self_.neighbors[k].peer;
+  }
   Time longest_wait() const { return longest_wait_; }
 
   /// Maxima of the messages that the algorithm took.
@@ -160,6 +164,9 @@ class Post {
   void interrupt_lasting(std::size_t k, Interruption why);
   std::optional<event::CollectiveBroken::Why> hopeless(std::size_t k) const;
   void note_broken(std::size_t k, event::CollectiveBroken::Why why);
+  static std::optional<PeerId> peer_of(const std::optional<event::CollectiveBroken>& end) {
+    return end ? std::optional(end->peer) : std::nullopt;
+  }
 
   PeerCore& self_;
   const Roster& roster_;
@@ -191,7 +198,8 @@ class Post {
   Intake intake_;
   std::vector<std::uint64_t> staleness_;
   std::uint64_t sent_payloads_ = 0;
-  std::optional<PeerId> broken_by_, left_by_;
+  std::optional<event::CollectiveBroken> broken_, left_;
+  std::vector<std::optional<event::CollectiveBroken>> left_for_;  ///< by neighbour: its reason
 };
 
 }  // namespace gv

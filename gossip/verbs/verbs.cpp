@@ -73,7 +73,7 @@ void Verbs::start() {
     return break_off(number_, Why::again, self_.plan.id, std::nullopt);
   for (std::size_t k = 0; k < mail_.size(); ++k)
     if (const auto why = needs(k) ? why_without(k) : std::nullopt)
-      return break_off(number_, *why, self_.neighbors[k].peer, std::nullopt);
+      return break_off(number_, *why, post_.first_gone(k), std::nullopt);
   advance();
 }
 
@@ -169,7 +169,7 @@ bool Verbs::adopt() {
     word_ = first->word;
     for (std::size_t j = 0; j < mail_.size(); ++j)
       if (const auto why = in_tree(j) ? why_without(j) : std::nullopt) {
-        break_off(number_, *why, self_.neighbors[j].peer, std::nullopt);
+        break_off(number_, *why, post_.first_gone(j), std::nullopt);
         return false;
       }
     return true;
@@ -325,8 +325,7 @@ bool Verbs::take(std::size_t k, const Message& message, const VerbWord& word) {
 
 void Verbs::gone(std::size_t k) {
   if (!word_ || !needs(k)) return;
-  if (const auto why = why_without(k))
-    break_off(number_, *why, self_.neighbors[k].peer, std::nullopt);
+  if (const auto why = why_without(k)) break_off(number_, *why, post_.first_gone(k), std::nullopt);
 }
 
 void Verbs::replaced(std::size_t k) {

@@ -300,7 +300,8 @@ bool Launcher::restart_later(PeerId id) {
 void Launcher::ended_after_goodbye(PeerId id) {
   const Slot& slot = slots_[id];
   const std::string ending = slot.process->ending();
-  const bool failed = ending.starts_with("exit ") && ending != "exit 0";
+  const bool killed = ending.starts_with("killed by ") && !ending.ends_with(" 9");  // 9: by us
+  const bool failed = killed || (ending.starts_with("exit ") && ending != "exit 0");
   if (!fleet_.fleet.program || !failed || signals_.code() != 0) return;
   lost_.push_back({id, slot.process->pid(), slot.round, ending, slot.last_words,
                    slot.folder + "/stderr.log", false});

@@ -96,6 +96,36 @@ TEST_F(Collective, EndsWhenANeighbourHasLeftButCountsWhatItSentBefore) {
   EXPECT_EQ(reasons(), std::vector<Why>{Why::left});
 }
 
+/// A chain of peers named each its neighbour, and a user had to look for the first in all logs.
+TEST_F(Collective, NamesThePeerThatANeighbourMissedAndPassesItOn) {
+  const auto missed = [](PeerId id) { return leaves_early | (id + 1) << 4; };  // it has died
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  EXPECT_TRUE(peer->deliver({1, Kind::goodbye, 7, missed(2), nullptr}));
+  ASSERT_TRUE(wait.done());
+  EXPECT_EQ(reasons(), std::vector<Why>{Why::died});
+  EXPECT_NE(journal.said.find("peer 2 has died"), std::string::npos) << journal.said;
+  Task<> finish = peer->finish();
+  finish.start();
+  world.work();
+  const auto says_so = [&](const auto& sent) {
+    return sent.second.kind == Kind::goodbye && sent.second.part == missed(2);
+  };
+  EXPECT_EQ(std::ranges::count_if(world.sent, says_so), 2);
+}
+
+TEST_F(Collective, BlamesANeighbourItselfThatNamesAnImpossiblePeer) {
+  for (const PeerId named : {0U, 1U, 3U, 1U << 27}) {
+    SetUp();
+    EXPECT_TRUE(peer->deliver({1, Kind::goodbye, 7, leaves_early | (named + 1) << 4, nullptr}));
+    Task<> wait = wait_for_peer_1();
+    wait.start();
+    ASSERT_TRUE(wait.done());
+    EXPECT_EQ(reasons().back(), Why::left) << named;
+    EXPECT_NE(journal.said.find("peer 1 has left"), std::string::npos) << journal.said;
+  }
+}
+
 TEST_F(Collective, EndsAtTheDeadlineOfWhoLivesAndDoesNotGetOn) {
   Task<> wait = wait_for_peer_1();
   wait.start();

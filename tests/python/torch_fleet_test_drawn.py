@@ -23,7 +23,7 @@ from drawn_scripts import draw_script, sums_follow
 GIVEN = os.environ.get("GRAPEVINE_DRAWN")
 DRAWN = int(GIVEN or 20)
 REFUSED = max(5, DRAWN // 5)
-DEATHS = max(2, DRAWN // 37)
+DEATHS = max(2, DRAWN // 7)
 
 
 @contextlib.contextmanager

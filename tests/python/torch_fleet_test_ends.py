@@ -71,7 +71,17 @@ class EndsTest(unittest.TestCase):
         for other in others:
             code, output = self.finished(other)
             self.assertEqual(code, 1, output)
-            self.assertRegex(output, "PeerLost: peer [0-2] has left, and all-reduce cannot continue without it")
+            self.assertRegex(output, "PeerLost: peer 0 has left, and all-reduce cannot continue without it")
+
+    def test_whose_neighbour_left_for_want_of_another_is_told_who_that_was(self):
+        for way, code, lost in (({"fails": 4}, 1, "is lost"), ({"only": 5}, 0, "has left")):
+            with self.subTest(lost):
+                first, *others = self.started(way, *[{"only": 30}] * 4, algorithm="all-reduce", topology="path")
+                self.assertEqual(self.finished(first)[0], code)
+                for other in others:
+                    code, output = self.finished(other)
+                    self.assertEqual(code, 1, output)
+                    self.assertIn(f"PeerLost: peer 0 {lost}, and all-reduce cannot continue without it", output)
 
     def test_inside_running_the_loop_ends_when_another_has_fewer_steps(self):
         first, *others = self.started({"only": 5}, {}, {}, algorithm="all-reduce")
