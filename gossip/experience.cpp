@@ -340,7 +340,7 @@ Task<> remember(Peer& me) {
 
 namespace {
 
-constexpr std::uint32_t most_under_way = 2;
+constexpr std::uint32_t most_batches_under_way = 2;
 
 class Acts {
  public:
@@ -381,7 +381,8 @@ class Acts {
 /// Acts while learner and memory are there. A new memory starts without chunks under way.
 Task<> Acts::act_for_both() {
   for (;;) {
-    while (goes_on() && (under_way() >= most_under_way || me_.waiting(taken_kind))) co_await hear();
+    while (goes_on() && (under_way() >= most_batches_under_way || me_.waiting(taken_kind)))
+      co_await hear();
     if (!goes_on()) co_return;
     co_await look_at_model();
     const Payload transitions = co_await next_chunk();

@@ -74,8 +74,8 @@ bool catches_up(const Assembly& fleet) {
   return false;
 }
 
-/// Returns whether peers make up for rounds alone. False if messages are numbered by each peer's own
-/// rounds (relay-sgd).
+/// Returns whether peers make up for rounds alone. False if messages are numbered by each peer's
+/// own rounds (relay-sgd).
 bool makes_up(const Assembly& fleet) {
   const AlgorithmRow& row = *fleet.algorithm;
   return catches_up(fleet) && (row.channels == nullptr || row.promise == Promise::push_sum);

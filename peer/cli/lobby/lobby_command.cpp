@@ -30,8 +30,8 @@
 #include "peer/launch/lobby/discovery.h"
 #include "peer/launch/stop_signals.h"
 #include "peer/record/report/console.h"
+#include "peer/runtime/assembly/load_data.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/runtime/load_data.h"
 #include "peer/show/live/live_address.h"
 #include "peer/wire/seal/peer_keys.h"
 

@@ -25,7 +25,7 @@ struct TimedStage {
   double forward = 0;        ///< per microbatch
   double backward = 0;       ///< per microbatch, including the addition of its gradient
   double step = 0;           ///< per minibatch
-  std::uint32_t window = 0;  ///< see window_of (gossip/stage.h)
+  std::uint32_t window = 0;  ///< see window_of (gossip/seam/stage.h)
   double card = 0;           ///< bytes per second sent in total; 0: no limit
 };
 
@@ -59,7 +59,7 @@ Timetable time_chain(std::span<const TimedStage> stages,
                      std::span<const TimedHop> hops,
                      std::uint32_t microbatches);
 
-/// Times minibatches that follow each other without a flush (gossip/stage.h), at least three.
+/// Times minibatches that follow each other without a flush (gossip/seam/stage.h), at least three.
 /// `gradient`: until the last has come back and the first stage has stepped. `round`: time between
 /// consecutive minibatches in the middle, and `idle` in that time. With several per stage, this is
 /// the steady state.
