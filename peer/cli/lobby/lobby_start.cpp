@@ -69,7 +69,10 @@ struct Forecast {
   PeerId fastest = 0;
   double network_part = 0;
   std::string limit;
+  double seconds_per_round = 0;
   std::vector<std::pair<std::string, double>> changes{};
+  /// True if a peer's work on messages, which is not predicted, takes about as long as the rest.
+  bool has_short_rounds() const { return seconds_per_round < 2e-3; }
 };
 
 std::optional<Forecast> forecast_of(const Answer& plan) {
@@ -77,10 +80,12 @@ std::optional<Forecast> forecast_of(const Answer& plan) {
   const JsonValue json = parse_json(plan.out, "plan");
   const JsonValue& gain = json_member(json, "gain");
   if (gain.kind != JsonValue::Kind::object) return std::nullopt;
-  Forecast forecast{.times = json_number(gain, "times"),
-                    .fastest = json_integer<PeerId>(gain, "fastest"),
-                    .network_part = json_number(gain, "network_part"),
-                    .limit = json_text(gain, "limit")};
+  Forecast forecast{
+      .times = json_number(gain, "times"),
+      .fastest = json_integer<PeerId>(gain, "fastest"),
+      .network_part = json_number(gain, "network_part"),
+      .limit = json_text(gain, "limit"),
+      .seconds_per_round = json_number(json_member(json, "predicted"), "seconds_per_round")};
   for (const JsonValue& change : json_member(gain, "changes").items)
     forecast.changes.emplace_back(json_text(change, "set"), json_number(change, "times"));
   return forecast;
@@ -110,6 +115,11 @@ std::string limit_text(const Forecast& forecast) {
 
 /// Returns a sentence about changes of the file that the lobby leaves to the user.
 std::string advice_text(const Forecast& forecast) {
+  if (forecast.has_short_rounds())
+    return fmt::format(
+        " A round takes only {}, and a peer's work on its messages, which is not predicted, takes "
+        "about as long: expect less.",
+        seconds_text(forecast.seconds_per_round));
   std::vector<std::string> all;
   for (const auto& [set, times] : forecast.changes)
     if (!is_batch_by_speed(set) && times > 1 && all.size() < 3)
