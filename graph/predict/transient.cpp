@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "graph/predict/mode_recursion.h"
+
 // The matrix form of Lian et al. 2017 (arXiv:1705.09056, Algorithm 1), X <- X W - gamma G(X), and
 // its two other orders, mode by mode: in the basis of W's modes and the Hessian's axes every
 // component of X evolves on its own.

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "graph/mixing/mixing.h"
-#include "graph/predict/mode_recursion.h"
 #include "graph/predict/quadratic.h"
 #include "graph/spectrum/modes.h"
 
 namespace gv {
+
+struct ModePower;
 
 /// Returns whether predict_after knows the fleet: lian, atc or cta, SGD without momentum, one local
 /// step, fresh neighbours.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "peer/fleet/json/json.h"
-#include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/fleet_record.h"
 #include "peer/record/run_folder.h"
 #include "peer/runtime/assembly/assembly.h"

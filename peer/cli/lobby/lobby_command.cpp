@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/cli/fleet_options.h"

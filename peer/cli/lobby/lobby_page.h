@@ -29,9 +29,9 @@ class LobbyPage {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Returns a machine's row: name, cores, memory, speed, devices.
 /// Returns the newest round of a run with its loss and accuracy, as a line.
 std::string progress_text(const std::string& folder);
+/// Returns a machine's row: name, cores, memory, speed, devices.
 std::string machine_text(const LobbyMember& member);
 
 }  // namespace gv::cli
