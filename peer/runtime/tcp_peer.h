@@ -11,6 +11,7 @@
 #include "gossip/link/carrier.h"
 #include "gossip/seam/journal.h"
 #include "gossip/seam/message.h"
+#include "gossip/verbs/verb.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/life/recorder.h"
 #include "peer/runtime/assembly/assembly.h"
@@ -156,12 +157,12 @@ class TcpPeer {
   Round round() const;
   /// See TcpWorld.
   std::vector<int> descriptors() const { return world_->descriptors(); }
-  /// Begins a verb of the program (gossip/verbs/verbs.h), from any thread; calls `ended` on the loop,
-  /// unless the loop ends first.
+  /// Begins a verb of the program (gossip/verbs/verbs.h) from any thread; calls `ended` on the
+  /// loop, unless the loop ends first.
   void together(VerbCall call, std::function<void(VerbEnd)> ended);
   /// Calls f on the loop with the peers whose part of the current verb is missing; from any thread.
   void ask_missing(std::function<void(std::vector<PeerId>)> f);
-  /// Begins a push to peer `call.root`, or a pull from it (gossip/verbs/transfers.h); otherwise as above.
+  /// Begins a push to peer `call.root`, or a pull from it (transfers.h); otherwise as above.
   void push(VerbCall call, std::function<void(VerbEnd)> ended);
   void pull(VerbCall call, std::function<void(VerbEnd)> ended);
   /// See Verbs and Transfers.

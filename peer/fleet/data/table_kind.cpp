@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "graph/spec/parameters.h"
+#include "graph/spec/nearest.h"
 #include "optim/data/field.h"
 #include "optim/data/table/words.h"
 #include "peer/fleet/data/data_reader.h"

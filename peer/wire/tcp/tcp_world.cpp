@@ -14,6 +14,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/version.hpp>
 #include <fmt/format.h>
+#include <sched.h>
 
 #include "peer/wire/tcp/tcp_world_impl.h"
 
@@ -125,11 +126,29 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   links_->start(now());
   watch_own_work();
   beat();
-  io_.run();
+  run_loop();
   if (!compute_failure_.empty()) throw ComputeError(compute_failure_);
   if (unfit_) throw PeersDisagree(failure_);
   if (!failure_.empty()) throw std::runtime_error(failure_);
   close_all();
+}
+
+/// Does what io_.run() does, and polls for a short time before it sleeps.
+void TcpWorldImpl::run_loop() {
+  while (io_.run_one() > 0) {
+    for (bool found = true; found;) {
+      while (io_.poll() > 0) continue;
+      if (io_.stopped() || !waits_.begin()) break;
+      const Clock::time_point began = Clock::now();
+      Time length{0};
+      for (found = false; !found && length <= PollingWaits::longest;) {
+        ::sched_yield();
+        length = Clock::now() - began;
+        found = io_.poll() > 0;
+      }
+      waits_.end(length);
+    }
+  }
 }
 
 /// Closes everything. Neighbours that still wait for an acknowledgement see the end of the
@@ -175,7 +194,9 @@ void TcpWorldImpl::send(PeerId to, Message message) {
 }
 
 Time TcpWorldImpl::stood_still() const {
-  return standstill_.total(now(), worked_by_this_thread());
+  const Time time = now();
+  const std::optional<Time> known = standstill_.known(time);
+  return known ? *known : standstill_.total(time, worked_by_this_thread());
 }
 
 Time TcpWorldImpl::sent_at(const Message& message) {

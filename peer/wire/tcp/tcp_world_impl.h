@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -54,11 +55,43 @@ class Standstill {
     const Time overdue = now - last_ - period - (worked - worked_);
     return overdue > tolerance ? before_ + overdue : before_;
   }
+  /// Returns total() if it does not depend on `worked`, whose measurement is a system call.
+  std::optional<Time> known(Time now) const {
+    if (now - last_ - period > tolerance) return {};
+    return before_;
+  }
 
  private:
   Time last_;
   Time worked_{0};
   Time before_{0};
+};
+
+/// Decides whether a loop without work polls before it sleeps, because waking a thread takes longer
+/// than many answers of a neighbour. Polling gives the core to any other thread that wants it, and
+/// is bounded: after each poll in vain (a slow neighbour, or a core that others use) the next waits
+/// sleep at once, and their number doubles.
+class PollingWaits {
+ public:
+  static constexpr Time longest{std::chrono::microseconds(50)};  ///< maximum length of a poll
+  static constexpr int most_doublings = 10;
+
+  /// Returns whether the wait that begins may poll.
+  bool begin() {
+    if (sleeps_ == 0) return true;
+    --sleeps_;
+    return false;
+  }
+  /// Records the end of a wait that polled for `length`.
+  void end(Time length) {
+    const bool in_vain = length > longest;
+    vain_ = std::clamp(vain_ + (in_vain ? 1 : -1), 0, most_doublings);
+    if (in_vain) sleeps_ = (1 << vain_) - 1;
+  }
+
+ private:
+  int vain_ = 0;    ///< polls in vain, less those that found work
+  int sleeps_ = 0;  ///< waits left that sleep at once
 };
 
 /// Implementation in two files: tcp_world.cpp is the world of one peer; tcp_carrier.cpp carries its
@@ -192,6 +225,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   void refuse(ConnectionId connection, const std::string& why);
   void secured(ConnectionId connection);
   std::uint64_t hash_of(const Payload& payload);
+  void run_loop();
   void close_all();
   void watch_own_work();
   void beat();
@@ -229,6 +263,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::uint64_t sent_bytes_ = 0, repeated_bytes_ = 0;
   Clock::time_point began_ = Clock::now();
   Standstill standstill_{Time{0}};
+  PollingWaits waits_;
   Payload hashed_;  ///< payload of last_hash_, held so that its address is not reused
   std::uint64_t last_hash_ = 0;
   std::array<Work, lanes> work_;  ///< by lane; last member: its jobs use the others
