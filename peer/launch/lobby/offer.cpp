@@ -8,6 +8,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "gpu/cuda_replica.h"
