@@ -166,9 +166,11 @@ void Peer::count_round() {
 
 /// Rounds alone count for this peer and not for the fleet's clock, so without them it would end
 /// before its neighbours, which would then train on without its data. So it does as many rounds
-/// more while neighbours are there that have not ended. A program counts its own steps, and ends.
+/// more while neighbours are there that have not ended. A program counts its own steps, and the
+/// actors of an agent count its rounds: such peers end as before.
 bool Peer::is_early() const {
-  return plan.makes_up && alone_ > 0 && pace_.clock() < last_round && !replica.is_lent() &&
+  if (!plan.makes_up || plan.experience || replica.is_lent()) return false;
+  return alone_ > 0 && pace_.clock() < last_round &&
          std::ranges::any_of(neighbors, [this](const Neighbor& k) { return here(k.peer); });
 }
 
