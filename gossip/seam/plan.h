@@ -118,7 +118,7 @@ struct Plan {
   bool live_degrees = false;
   /// A peer that was away continues in its neighbours' round; they end together.
   bool catch_up = false;
-  /// It makes up for rounds alone before it ends: see Peer::is_early().
+  /// Makes up for rounds alone before the end: see Peer::is_early().
   bool makes_up = false;
   /// A peer without any present neighbour keeps the pace that it had with its neighbours.
   bool keeps_pace = false;

@@ -9,7 +9,7 @@ namespace {
 
 // No figure may rise. A change that lowers one must update it here.
 constexpr std::size_t most_files = 909;
-constexpr std::size_t most_lines = 142'019;
+constexpr std::size_t most_lines = 140'610;
 constexpr std::size_t most_lone_headers = 42;
 constexpr std::size_t most_crowded = 61;
 

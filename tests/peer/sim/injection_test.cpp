@@ -221,7 +221,7 @@ FleetRecord end_of(const Assembly& fleet, std::vector<Injection> faults) {
 
 /// A peer that had done hundreds of rounds alone ended as many rounds before the others, which then
 /// trained without its data: the loss was up to 30 times that of the undisturbed fleet, the
-/// distance between models up to 600 times, and nothing was said.
+/// distance between models up to 600 times, without a word.
 TEST(Injection, WhoWasAloneMakesUpForItsRoundsBeforeItEnds) {
   Rng rng(1);
   for (const char* method : {"d-psgd", "gradient-tracking", "choco-sgd", "sgp"})
