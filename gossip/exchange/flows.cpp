@@ -1,7 +1,6 @@
-#include "gossip/exchange/flows.h"
-
 #include <utility>
 
+#include "gossip/exchange/exchange.h"
 #include "optim/rng.h"
 
 namespace gv {

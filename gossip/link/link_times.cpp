@@ -1,8 +1,8 @@
-#include "gossip/link/link_times.h"
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
+
+#include "gossip/link/link.h"
 
 namespace gv {
 

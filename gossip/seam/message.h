@@ -22,7 +22,7 @@ inline double in_seconds(Time time) {
 using Round = std::uint64_t;
 
 /// The number of an exchange of one edge, for ledgers and judges: both ends count the rounds in
-/// which both have sent a half (flows.h), from 0 when they met. After an absence it is lower
+/// which both have sent a half (exchange.h), from 0 when they met. After an absence it is lower
 /// than the round, and it restarts with a successor.
 struct ExchangeNumber {
   std::uint64_t value = 0;

@@ -1,6 +1,6 @@
 #include "gpu/device/arithmetic.h"
 #include "gpu/device/launch.h"
-#include "gpu/kernels/loss.h"
+#include "gpu/kernels/sample_kernels.h"
 
 namespace gv::gpu {
 namespace {

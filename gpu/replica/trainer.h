@@ -3,7 +3,6 @@
 #include <functional>
 
 #include "gpu/device/device_memory.h"
-#include "gpu/kernels/loss.h"
 #include "gpu/kernels/sample_kernels.h"
 #include "gpu/layers/device_network.h"
 #include "gpu/replica/step_plan.h"

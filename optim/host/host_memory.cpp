@@ -1,8 +1,7 @@
-#include "optim/host/host_memory.h"
-
 #include <cstring>
 
 #include "optim/check.h"
+#include "optim/host/host_layer.h"
 #include "optim/host/slices.h"
 
 namespace gv {

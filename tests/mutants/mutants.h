@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "peer/runtime/peer_plan.h"
-#include "peer/sim/world/sim_carrier.h"
+#include "peer/sim/world/sim_network.h"
 
 namespace gv::mutants {
 

@@ -6,7 +6,7 @@
 namespace gv::tidy {
 namespace {
 
-/// Returns "peer/wire" for "peer/wire/tcp/shared_edges.h"; "" for a path in no room.
+/// Returns "peer/wire" for "peer/wire/tcp/tcp_world_impl.h"; "" for a path in no room.
 std::string room_of(const std::string& path) {
   static const std::regex room("^(graph|optim|gossip|gpu|peer/\\w+)/.*");
   std::smatch match;

@@ -1,4 +1,3 @@
-#include "peer/cli/embed/program_simulation.h"
 
 #include <algorithm>
 #include <span>

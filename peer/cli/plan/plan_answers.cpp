@@ -1,5 +1,3 @@
-#include "peer/cli/plan/plan_answers.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -12,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/formats/graph_file.h"
+#include "peer/cli/plan/plan_text.h"
 #include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/model_profile.h"

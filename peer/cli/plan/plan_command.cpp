@@ -10,7 +10,6 @@
 
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/cli/plan/plan_answers.h"
 #include "peer/cli/plan/plan_text.h"
 #include "peer/cli/run/run_screen.h"
 #include "peer/fleet/fleet.h"

@@ -1,5 +1,3 @@
-#include "peer/launch/agent/remote_host.h"
-
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include "optim/check.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
+#include "peer/launch/agent/machines.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/launch/lobby/member.h"
-
 #include <atomic>
 #include <csignal>
 #include <filesystem>
@@ -20,6 +18,7 @@
 #include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/lobby/channel.h"
+#include "peer/launch/lobby/lobby.h"
 #include "peer/launch/process.h"
 #include "peer/launch/stop_signals.h"
 #include "peer/runtime/exit_code.h"

@@ -29,7 +29,7 @@ enum class Fault : std::uint8_t {
   poison,     ///< its model is no longer finite
   disk_full,  ///< its next checkpoints fail, perhaps half written
   torn,       ///< it dies while writing its next checkpoint, and its machine with it
-  lie,        ///< it sends false messages (sim_carrier.h)
+  lie,        ///< it sends false messages (sim_network.h)
   accident,   ///< one to three long, overlapping accidents (faults.h), and nothing else
 };
 inline constexpr std::array<std::string_view, 17> fault_names{

@@ -1,4 +1,3 @@
-#include "peer/sim/world/sim_carrier.h"
 
 #include <algorithm>
 #include <bit>

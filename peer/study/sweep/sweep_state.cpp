@@ -1,9 +1,8 @@
-#include "peer/study/sweep/sweep_state.h"
-
 #include <algorithm>
 #include <numeric>
 
 #include "peer/fleet/file/source.h"
+#include "peer/study/sweep/sweep.h"
 #include "peer/study/sweep/trial_job.h"
 
 namespace gv {

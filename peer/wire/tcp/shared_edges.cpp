@@ -1,5 +1,3 @@
-#include "peer/wire/tcp/shared_edges.h"
-
 #include <random>
 
 #include <asio/co_spawn.hpp>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "peer/wire/tcp/connecting.h"
+#include "peer/wire/tcp/tcp_world_impl.h"
 
 namespace gv {
 namespace {

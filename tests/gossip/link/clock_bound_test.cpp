@@ -1,4 +1,4 @@
-#include "gossip/link/link_times.h"
+#include "gossip/link/link.h"
 #include "tests/gossip/link/one_link.h"
 
 namespace gv {

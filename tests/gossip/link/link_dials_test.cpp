@@ -1,5 +1,5 @@
 // Times at which a neighbour is dialled again.
-#include "gossip/link/link_times.h"
+#include "gossip/link/link.h"
 #include "tests/gossip/link/one_link.h"
 
 namespace gv {

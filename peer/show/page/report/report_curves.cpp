@@ -318,4 +318,13 @@ std::vector<GroupRow> group_rows(const Comparison& comparison) {
   return rows;
 }
 
+std::vector<std::pair<std::size_t, std::string>> legend_of(const std::vector<GroupRow>& rows,
+                                                           std::size_t most_without) {
+  std::map<std::size_t, std::string> names;
+  for (const GroupRow& row : rows)
+    for (const GroupView& view : row.groups) names.emplace(view.series, view.name);
+  if (names.size() <= most_without) return {};
+  return {names.begin(), names.end()};
+}
+
 }  // namespace gv

@@ -34,6 +34,9 @@ struct GroupRow {
 
 /// A row for each section of the comparison.
 std::vector<GroupRow> group_rows(const Comparison& comparison);
+/// Names of the groups by series; none for at most `most_without` groups, which need no legend.
+std::vector<std::pair<std::size_t, std::string>> legend_of(const std::vector<GroupRow>& rows,
+                                                           std::size_t most_without);
 
 /// Returns the keys that define sections if the caller gives none: the network, if groups differ in
 /// it and in something else; else nothing.

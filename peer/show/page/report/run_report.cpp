@@ -2,7 +2,6 @@
 #include <charconv>
 #include <cmath>
 #include <ranges>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -213,14 +212,6 @@ std::vector<FleetKeys> keys_of(const RunTable& table, const std::vector<GroupRow
   return keys;
 }
 
-std::vector<std::pair<std::size_t, std::string>> legend_of(const std::vector<GroupRow>& rows) {
-  std::set<std::pair<std::size_t, std::string>> seen;
-  for (const GroupRow& row : rows)
-    for (const GroupView& view : row.groups) seen.emplace(view.series, view.name);
-  if (seen.size() < 2) return {};
-  return {seen.begin(), seen.end()};
-}
-
 }  // namespace
 
 RunReport make_report(const std::vector<StoredRun>& runs,
@@ -257,7 +248,7 @@ RunReport make_report(const std::vector<StoredRun>& runs,
   for (Figure& figure : tuning_figures(tunings)) add(s.tuning, std::move(figure));
   report.findings = single ? run_findings(runs.front()) : compared_findings(comparison);
   report.tiles = single ? run_tiles(runs.front()) : compared_tiles(comparison);
-  report.legend = legend_of(rows);
+  report.legend = legend_of(rows, 1);
   report.missing = missing_in(s);
   report.sections = {s.race,      s.learning,  s.shares, s.timeline, s.waiting,
                      s.agreement, s.staleness, s.queue,  s.ratio,    s.tuning};

@@ -209,14 +209,6 @@ class AxisPanels {
   std::map<std::string, std::size_t> series_;  ///< by the name of the line
 };
 
-PictureLegend legend_of(const std::vector<GroupRow>& rows) {
-  std::map<std::size_t, std::string> names;
-  for (const GroupRow& row : rows)
-    for (const GroupView& view : row.groups) names.emplace(view.series, view.name);
-  if (names.size() <= most_without_legend) return {};
-  return {names.begin(), names.end()};
-}
-
 constexpr double bytes_of_a_float = 4;
 constexpr double mbit = 1e6 / 8;
 
@@ -310,7 +302,7 @@ std::string race_picture(const Comparison& comparison, const std::string& title)
     if (rows.size() == 1 && figures.size() > 1)
       panels.push_back({figures.back().title, figures.back().picture});
   }
-  return picture_file(title, panels, legend_of(rows));
+  return picture_file(title, panels, legend_of(rows, most_without_legend));
 }
 
 std::string axis_picture(const Comparison& whole,

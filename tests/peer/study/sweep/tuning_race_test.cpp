@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "peer/study/sweep/sweep_state.h"
+#include "peer/study/sweep/sweep.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/wire/tcp/shared_edges.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -18,6 +16,7 @@
 #include <unistd.h>
 
 #include "peer/wire/lend/region.h"
+#include "peer/wire/tcp/tcp_world_impl.h"
 
 namespace gv {
 namespace {

@@ -1,10 +1,9 @@
-#include "peer/wire/seal/cipher_speed.h"
-
 #include <array>
 #include <vector>
 
 #include <time.h>
 
+#include "peer/study/bench/bench.h"
 #include "peer/wire/seal/tls_context.h"
 
 namespace gv {
