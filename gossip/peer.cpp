@@ -141,7 +141,7 @@ Task<> Peer::end_round() {
   if (chain_.drained()) stop();
   count_round();
   if (plan.catch_up) pace_.catch_up(std::max<Round>(plan.peers, pace_.lead_one_way()));
-  if (others_have_ended()) pace_.pass_to(last_round);
+  if (others_have_ended()) pace_.end_at(last_round);
   exchange_.end_round();
   if (round >= halts_at_) co_await wait_for_the_fleet();
   const auto due = [&](Round every) { return every != 0 && round / every > before / every; };
@@ -189,16 +189,17 @@ bool Peer::expected_company() {
 }
 
 /// A peer that has not finished when its neighbours have would continue to train alone, and that
-/// model would be saved.
+/// model would be saved. Without waits peers finish at different times, and each that leaves takes
+/// its data along: so one neighbour's end is enough, for a peer that has done three quarters.
 bool Peer::others_have_ended() const {
   if (!plan.ends_with_others) return false;
-  bool ended = false;
+  bool one = false, all = true;
   for (std::size_t k = 0; k < neighbors.size(); ++k) {
     if (!neighbors[k].two_way || roster_.missing(k)) continue;
-    if (roster_.here(k) && !roster_.ended(k)) return false;
-    ended = ended || roster_.ended(k);
+    one = one || roster_.ended(k);
+    all = all && (roster_.ended(k) || !roster_.here(k));
   }
-  return ended;
+  return one && (all || (!plan.catch_up && round >= last_round - last_round / 4));
 }
 
 /// Takes no virtual time, like an evaluation. A model that is not finite must not replace a finite

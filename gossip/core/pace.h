@@ -70,6 +70,11 @@ class Pace {
   void catch_up(Round tolerated);
   /// Skips all rounds below this one.
   void pass_to(Round round);
+  /// Skips the rest of the rounds because the fleet ends. The neighbours then believe our goodbye.
+  void end_at(Round last) {
+    pass_to(last);
+    if (!self_.plan.catch_up) clock_ = std::max(clock_, last);
+  }
   /// Rests before the next round if this one brought nothing, though it was expected to
   /// (`expected`). `company_waits`: a neighbour's half is here for the next round, which may begin
   /// at once; but not twice in succession, because that half may have no answer.

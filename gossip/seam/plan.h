@@ -122,7 +122,7 @@ struct Plan {
   bool makes_up = false;
   /// A peer without any present neighbour keeps the pace that it had with its neighbours.
   bool keeps_pace = false;
-  /// Its rounds end when all neighbours that are there have done all of theirs.
+  /// Its rounds end with its neighbours': see Peer::others_have_ended().
   bool ends_with_others = false;
   /// A dead neighbour's place may be taken by another process.
   bool successors = false;

@@ -81,6 +81,12 @@ bool makes_up(const Assembly& fleet) {
   return catches_up(fleet) && (row.channels == nullptr || row.promise == Promise::push_sum);
 }
 
+/// Returns whether peers average by messages and no peer waits for another (ad-psgd): a pair that
+/// was open with a dead process counts at neither end, and its successor may be asked.
+bool averages_pairs(const AlgorithmRow& row) {
+  return row.mixes && row.promise == Promise::mean && !row.synchronous;
+}
+
 /// Returns whether a peer without any neighbour alive would finish its rounds long before the
 /// others, because it waits for no peer.
 bool runs_ahead_alone(const Assembly& fleet) {
@@ -247,7 +253,8 @@ Plan Assembly::plan(PeerId i) const {
       .makes_up = makes_up(*this) && chains.peers() == 1 && !serves_samples(i),
       .keeps_pace = runs_ahead_alone(*this) && !serves_samples(i),
       .ends_with_others = ends_with_others(*this) && !serves_samples(i),
-      .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
+      .successors = catch_up || averages_pairs(*algorithm) ||
+                    (algorithm->succeeds && fleet.data_servers == 0),
       .deadline = fleet.faults.deadline,
       .dead_after = fleet.faults.dead_after,
       .patience = patience(fleet),

@@ -1,7 +1,10 @@
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "graph/topologies.h"
+#include "peer/sim/swarm.h"
 #include "peer/sim/world/audit.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
@@ -190,21 +193,72 @@ TEST(AdPsgd, KeepsTheMeanThroughCutsAndStops) {
   }
 }
 
-/// A peer that ends first no longer draws the others to its own optimum, so earlier records count.
-TEST(AdPsgd, FindsTheOptimum) {
-  Fleet fleet = restless(8, "ad-psgd");
+/// A new process in the place of a dead one was refused by every neighbour, for good. It did all of
+/// its rounds alone, a hundred times as long as the fleet, and its model was part of the result.
+TEST(AdPsgd, ASuccessorComesBack) {
+  for (const char* topology : {"star", "ring", "complete"})
+    for (const PeerId dies : {1U, 3U}) {
+      SCOPED_TRACE(fmt::format("{}, peer {} dies", topology, dies));
+      Fleet fleet = restless(4, "ad-psgd");
+      fleet.topology = parse_topology(topology);
+      fleet.network.latency = milliseconds(1);
+      fleet.flops = 1e6;
+      fleet.stop.rounds = 600;
+      const Assembly assembly(fleet);
+      Observer calm(4, assembly.evaluator(), {}), disturbed(4, assembly.evaluator(), {});
+      const Time usual = simulate(assembly, calm, {}).virtual_time;
+      SimulationOptions options =
+          injecting({{.at = usual / 4, .kind = Injection::Kind::kill, .peer = dies},
+                     {.at = usual / 2, .kind = Injection::Kind::start, .peer = dies}});
+      options.faults->judgement = judgement_of(assembly);
+      const SimulationResult result = simulate(assembly, disturbed, options);
+      EXPECT_EQ(result.violations, std::vector<std::string>{});
+      EXPECT_EQ(result.lost, std::vector<PeerId>{});
+      EXPECT_LT(result.virtual_time, usual * 3 / 2);
+      EXPECT_LT(disturbed.summary()->consensus, 4 * calm.summary()->consensus);
+    }
+}
+
+Fleet heading_for_the_optimum(const char* topology) {
+  Fleet fleet = restless(6, "ad-psgd");
+  fleet.topology = parse_topology(topology);
   fleet.data.quadratic.noise = 0;
   fleet.optimizer.lr = 0.02;
   fleet.stop.rounds = 1500;
   fleet.evaluate_period = milliseconds(200);
   fleet.network.latency = milliseconds(1);
+  return fleet;
+}
+
+/// Expects the end to be as good as the record before the first peer's end.
+void expect_a_good_end(const Fleet& fleet, const SimulationOptions& options) {
   const Assembly assembly(fleet);
   std::vector<FleetRecord> records;
-  Observer observer(8, assembly.evaluator(),
+  Observer observer(fleet.size(), assembly.evaluator(),
                     [&](const FleetRecord& record) { records.push_back(record); });
-  simulate(assembly, observer, {});
-  ASSERT_GE(records.size(), 3U);
-  EXPECT_LT(records[records.size() - 3].mean.loss, 0.01);
+  simulate(assembly, observer, options);
+  ASSERT_GE(records.size(), 4U);
+  const FleetRecord& before = records[records.size() - 4];
+  EXPECT_LT(records.back().mean.loss, 3 * before.mean.loss + 0.005);
+  EXPECT_LT(records.back().consensus, 3 * before.consensus);
+}
+
+/// Peers that do not wait reach their last rounds at different times. The last ones trained on
+/// alone, towards their own optimum.
+TEST(AdPsgd, EndsAtTheOptimum) {
+  for (const char* topology : {"ring", "path", "star", "complete"}) {
+    SCOPED_TRACE(topology);
+    const Fleet fleet = heading_for_the_optimum(topology);
+    expect_a_good_end(fleet, {});
+    expect_a_good_end(fleet, injecting({{.at = milliseconds(600),
+                                         .kind = Injection::Kind::stop,
+                                         .peer = 2,
+                                         .length = milliseconds(700)},
+                                        {.at = milliseconds(900),
+                                         .kind = Injection::Kind::stop,
+                                         .peer = 4,
+                                         .length = milliseconds(500)}}));
+  }
 }
 
 TEST(AdPsgd, RefusesWhatItsPairsCannotBeDrawnFrom) {
