@@ -1,6 +1,7 @@
 #include "peer/launch/run_record.h"
 
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -54,6 +55,15 @@ std::string processor_name() {
       return printable(line.substr(colon + 2), longest_name);
   }
   return "unknown";
+}
+
+/// Returns how exact an accuracy on a small test set is, or "": a goal may be met by luck.
+std::string exactness_text(const Assembly& fleet, const TargetSpec& aim) {
+  const Dataset* set = fleet.looked_at().get();
+  if (aim.figure != TargetSpec::Figure::accuracy || set == nullptr || set->is_text()) return "";
+  const double error = std::sqrt(aim.value * (1 - aim.value) / set->rows);
+  if (!(error > 0.01)) return "";
+  return fmt::format("; its standard error on {} test rows is {:.2g}", set->rows, error);
 }
 
 }  // namespace
@@ -158,7 +168,7 @@ std::string target_text(const Assembly& fleet, const Observer& observer) {
   if (!reached) return "";
   const TargetSpec& aim = *fleet.fleet.stop.target;
   const std::string target = fmt::format("target     {}", to_string(aim));
-  if (*reached) return target + " reached";
+  if (*reached) return target + " reached" + exactness_text(fleet, aim);
   const auto& end = observer.summary();
   const auto figure = end ? figure_of(*end, aim) : std::nullopt;
   if (!figure)
