@@ -1,11 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -71,7 +73,7 @@ class ClockBound {
 
   /// Returns the clock to believe when `from` claims `claim` and our own clock is `own`.
   Round believe(PeerId from, Round claim, Round own, Time now);
-  /// The neighbour has died or left: its claims are not needed for belief.
+  /// The neighbour has died, left or gone away: its claims are not needed for belief.
   void leaves(PeerId neighbor) { gone_.insert(neighbor); }
   void returns(PeerId neighbor) { gone_.erase(neighbor); }
 
@@ -79,9 +81,12 @@ class ClockBound {
   struct Claim {
     Round clock = 0;
     bool was_level = false;  ///< its clock and ours were once within `slack`
-    Round level = 0;         ///< ours then
+    Round level = 0;         ///< ours then, when they were so for `settled` at least
     Time level_at{0};
+    std::optional<Time> level_since{};  ///< none if they are not so now
   };
+  /// After a standstill an old message brings an old clock, with which ours is level for a moment.
+  static constexpr Time settled = std::chrono::seconds(1);
   void watch_pace(Round own, Time now);
   Round others_claim(PeerId from) const;
   Round allowed_by_time(const Claim& claim, Time now) const;

@@ -38,9 +38,12 @@ Round ClockBound::believe(PeerId from, Round claim, Round own, Time now) {
   known.clock = std::max(known.clock, claim);
   watch_pace(own, now);
   if (claim <= own + slack_) {
-    known = {known.clock, true, own, now};
+    if (!known.level_since) known.level_since = now;
+    if (!known.was_level || now - *known.level_since >= settled)
+      known = {known.clock, true, own, now, known.level_since};
     return claim;
   }
+  known.level_since.reset();
   const bool alone = gone_.size() + (gone_.contains(from) ? 0 : 1) >= neighbors_;
   const Round proved = std::max(own + slack_, others_claim(from));
   const Round believed =

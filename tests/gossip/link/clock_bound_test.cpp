@@ -47,6 +47,31 @@ TEST(ClockBound, LaterItIsBelievedAsFarAsTheTimeAllows) {
   EXPECT_EQ(bound.believe(1, 600, 126, seconds(60)), 600U);
 }
 
+/// The first message after a standstill may be an old one. What the time allows was then measured
+/// from that message on, and the peer stayed a hundred rounds behind, at half the fleet's pace.
+TEST(ClockBound, AnOldMessageDoesNotHideHowLongWeStoodStill) {
+  ClockBound bound(1, 1'000'000, 6);
+  for (int second = 1; second <= 10; ++second)
+    bound.believe(1, static_cast<Round>(second) * 10, static_cast<Round>(second) * 10,
+                  seconds(second));
+  EXPECT_EQ(bound.believe(1, 300, 100, seconds(60)), 300U);
+  EXPECT_EQ(bound.believe(1, 300, 300, seconds(60)), 300U);
+  EXPECT_EQ(bound.believe(1, 600, 301, seconds(60)), 600U);
+}
+
+TEST(ClockBound, ALiarIsNotBelievedBeyondTwiceThePaceHoweverItMixesLies) {
+  ClockBound bound(1, 1'000'000, 6);
+  Round own = 0;
+  for (int second = 1; second <= 10; ++second)
+    own = bound.believe(1, static_cast<Round>(second) * 10, static_cast<Round>(second) * 10,
+                        seconds(second));
+  for (int second = 11; second <= 40; ++second) {
+    own = bound.believe(1, lie, own, seconds(second));
+    bound.believe(1, own, own, seconds(second));
+  }
+  EXPECT_LE(own, 100 + 6 + 20 * 30U);
+}
+
 TEST_F(OneLink, OneHeartbeatOfManyRoundsEndsNothing) {
   LinkSettings settings = settings_of(0, 3, {1, 2});
   settings.rounds = 100'000;

@@ -237,5 +237,40 @@ TEST(Injection, WhoWasAloneMakesUpForItsRoundsBeforeItEnds) {
     }
 }
 
+/// A peer whose other link was cut believed no clock of the only neighbour that it had, since the
+/// absent one might have known better. So it answered hundreds of rounds late, twice as fast as the
+/// fleet, which waited for each of its answers.
+TEST(Injection, WhoReturnsBesideACutLinkIsInTheFleetsRoundAtOnce) {
+  for (const char* method : {"d-psgd", "d2", "decentlam", "noloco"}) {
+    SCOPED_TRACE(method);
+    const Assembly fleet(unlike_ring(method, 6));
+    const Injection cut{.at = milliseconds(2800),
+                        .kind = Kind::cut,
+                        .peer = 4,
+                        .other = 5,
+                        .length = milliseconds(6000)};
+    const Injection kill{.at = milliseconds(3000), .kind = Kind::kill, .peer = 5};
+    const Injection start{.at = milliseconds(4000), .kind = Kind::start, .peer = 5};
+    const FleetRecord dead = end_of(fleet, {cut, kill});
+    const FleetRecord back = end_of(fleet, {cut, kill, start});
+    EXPECT_TRUE(back.sound());
+    EXPECT_EQ(back.peers, 6U);
+    EXPECT_LT(back.time, dead.time + std::chrono::seconds(1));
+  }
+}
+
+/// The first message after a standstill was an old one, and brought an old clock.
+TEST(Injection, WhoStoodStillIsInTheFleetsRoundAtOnce) {
+  const Assembly fleet(restless_fleet(4, "star", "lian"));
+  for (int k = 0; k < 8; ++k) {
+    SCOPED_TRACE(k);
+    const Time at = milliseconds(10 + k);
+    const FleetRecord end =
+        end_of(fleet, {{at, Kind::cut, 0, 3, milliseconds(15)},
+                       {at + milliseconds(5), Kind::stop, 3, 0, milliseconds(20)}});
+    EXPECT_TRUE(end.sound());
+  }
+}
+
 }  // namespace
 }  // namespace gv
