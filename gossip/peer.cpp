@@ -190,7 +190,7 @@ bool Peer::expected_company() {
 
 /// A peer that has not finished when its neighbours have would continue to train alone, and that
 /// model would be saved. Without waits peers finish at different times, and each that leaves takes
-/// its data along: so one neighbour's end is enough, for a peer that has done three quarters.
+/// its data along: so one neighbour's end is enough, for a peer that has done half.
 bool Peer::others_have_ended() const {
   if (!plan.ends_with_others) return false;
   bool one = false, all = true;
@@ -199,7 +199,7 @@ bool Peer::others_have_ended() const {
     one = one || roster_.ended(k);
     all = all && (roster_.ended(k) || !roster_.here(k));
   }
-  return one && (all || (!plan.catch_up && round >= last_round - last_round / 4));
+  return one && (all || (!plan.catch_up && round >= last_round / 2));
 }
 
 /// Takes no virtual time, like an evaluation. A model that is not finite must not replace a finite
