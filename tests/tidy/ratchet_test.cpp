@@ -8,10 +8,10 @@ namespace gv::tidy {
 namespace {
 
 // No figure may rise. A change that lowers one must update it here.
-constexpr std::size_t most_files = 909;
-constexpr std::size_t most_lines = 140'610;
-constexpr std::size_t most_lone_headers = 42;
-constexpr std::size_t most_crowded = 61;
+constexpr std::size_t most_files = 897;
+constexpr std::size_t most_lines = 140'469;
+constexpr std::size_t most_lone_headers = 21;
+constexpr std::size_t most_crowded = 58;
 
 TEST(Ratchet, TheProductHasNoMoreFilesThanBefore) {
   EXPECT_LE(product_size(read_tree(source_folder())).files, most_files)

@@ -259,18 +259,5 @@ TEST(Injection, WhoReturnsBesideACutLinkIsInTheFleetsRoundAtOnce) {
   }
 }
 
-/// The first message after a standstill was an old one, and brought an old clock.
-TEST(Injection, WhoStoodStillIsInTheFleetsRoundAtOnce) {
-  const Assembly fleet(restless_fleet(4, "star", "lian"));
-  for (int k = 0; k < 8; ++k) {
-    SCOPED_TRACE(k);
-    const Time at = milliseconds(10 + k);
-    const FleetRecord end =
-        end_of(fleet, {{at, Kind::cut, 0, 3, milliseconds(15)},
-                       {at + milliseconds(5), Kind::stop, 3, 0, milliseconds(20)}});
-    EXPECT_TRUE(end.sound());
-  }
-}
-
 }  // namespace
 }  // namespace gv
