@@ -82,7 +82,7 @@ bool makes_up(const Assembly& fleet) {
 }
 
 /// Returns whether peers average by messages and no peer waits for another (ad-psgd): a pair that
-/// was open with a dead process counts at neither end, and its successor may be asked.
+/// was open with a dead process counts at neither end, and neighbours may ask its successor.
 bool averages_pairs(const AlgorithmRow& row) {
   return row.mixes && row.promise == Promise::mean && !row.synchronous;
 }

@@ -48,7 +48,7 @@ TEST(ClockBound, LaterItIsBelievedAsFarAsTheTimeAllows) {
 }
 
 /// The first message after a standstill may be an old one. What the time allows was then measured
-/// from that message on, and the peer stayed a hundred rounds behind, at half the fleet's pace.
+/// from that message on, and the peer stayed a hundred rounds late, at half the fleet's pace.
 TEST(ClockBound, AnOldMessageDoesNotHideHowLongWeStoodStill) {
   ClockBound bound(1, 1'000'000, 6);
   for (int second = 1; second <= 10; ++second)

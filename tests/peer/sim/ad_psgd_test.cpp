@@ -193,8 +193,8 @@ TEST(AdPsgd, KeepsTheMeanThroughCutsAndStops) {
   }
 }
 
-/// A new process in the place of a dead one was refused by every neighbour, for good. It did all of
-/// its rounds alone, a hundred times as long as the fleet, and its model was part of the result.
+/// Every neighbour refused a process that replaced a dead one. That process did all of its
+/// rounds alone, a hundred times as long as the fleet, and its model was part of the result.
 TEST(AdPsgd, ASuccessorComesBack) {
   for (const char* topology : {"star", "ring", "complete"})
     for (const PeerId dies : {1U, 3U}) {
