@@ -73,9 +73,15 @@ class ClockBound {
 
   /// Returns the clock to believe when `from` claims `claim` and our own clock is `own`.
   Round believe(PeerId from, Round claim, Round own, Time now);
-  /// The neighbour has died, left or gone away: its claims are not needed for belief.
+  /// The neighbour has died or left: its claims are not needed for belief.
   void leaves(PeerId neighbor) { gone_.insert(neighbor); }
-  void returns(PeerId neighbor) { gone_.erase(neighbor); }
+  /// The neighbour cannot be reached by a successor: likewise until it was once level with another
+  /// one, because it would else stay hundreds of rounds late until the neighbour is back.
+  void goes_away(PeerId neighbor) { away_.insert(neighbor); }
+  void returns(PeerId neighbor) {
+    gone_.erase(neighbor);
+    away_.erase(neighbor);
+  }
 
  private:
   struct Claim {
@@ -88,6 +94,7 @@ class ClockBound {
   /// After a standstill an old message brings an old clock, with which ours is level for a moment.
   static constexpr Time settled = std::chrono::seconds(1);
   void watch_pace(Round own, Time now);
+  bool is_only(PeerId from, const Claim& claim) const;
   Round others_claim(PeerId from) const;
   Round allowed_by_time(const Claim& claim, Time now) const;
 
@@ -95,7 +102,7 @@ class ClockBound {
   Round rounds_;
   Round slack_;
   std::map<PeerId, Claim> claims_;
-  std::set<PeerId> gone_;
+  std::set<PeerId> gone_, away_;
   Time watched_at_{0};
   Round watched_ = 0;
   bool jumped_ = false;  ///< a neighbour far ahead was believed since then

@@ -44,12 +44,18 @@ Round ClockBound::believe(PeerId from, Round claim, Round own, Time now) {
     return claim;
   }
   known.level_since.reset();
-  const bool alone = gone_.size() + (gone_.contains(from) ? 0 : 1) >= neighbors_;
   const Round proved = std::max(own + slack_, others_claim(from));
-  const Round believed =
-      std::min(claim, alone ? std::max(proved, allowed_by_time(known, now)) : proved);
+  const Round believed = std::min(
+      claim, is_only(from, known) ? std::max(proved, allowed_by_time(known, now)) : proved);
   jumped_ = jumped_ || believed > own + slack_;
   return believed;
+}
+
+bool ClockBound::is_only(PeerId from, const Claim& claim) const {
+  std::set<PeerId> absent = gone_;
+  if (!claim.was_level) absent.insert(away_.begin(), away_.end());
+  absent.insert(from);
+  return absent.size() >= neighbors_;
 }
 
 Round ClockBound::others_claim(PeerId from) const {

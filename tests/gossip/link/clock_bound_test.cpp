@@ -37,6 +37,18 @@ TEST(ClockBound, TheOnlyNeighbourOfANewProcessIsBelieved) {
   EXPECT_EQ(two.believe(1, 900, 0, seconds(1)), 6U);
 }
 
+TEST(ClockBound, TheOnlyNeighbourThatANewProcessReachesIsBelieved) {
+  ClockBound bound(2, 1000, 6);
+  bound.goes_away(2);
+  EXPECT_EQ(bound.believe(1, 700, 0, seconds(1)), 700U);
+  EXPECT_EQ(bound.believe(1, 700, 700, seconds(1)), 700U);
+  EXPECT_EQ(bound.believe(1, 900, 701, seconds(1)), 707U) << "now it knows its round";
+  ClockBound other(2, 1000, 6);
+  other.goes_away(2);
+  other.returns(2);
+  EXPECT_EQ(other.believe(1, 700, 0, seconds(1)), 6U);
+}
+
 TEST(ClockBound, LaterItIsBelievedAsFarAsTheTimeAllows) {
   ClockBound bound(1, 1'000'000, 6);
   for (int second = 1; second <= 10; ++second)  // ten rounds in each
