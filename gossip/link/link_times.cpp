@@ -34,6 +34,7 @@ void Redial::pause(Time now, Rng& jitter) {
 
 Round ClockBound::believe(PeerId from, Round claim, Round own, Time now) {
   claim = std::min(claim, rounds_);
+  if (claim == 0) return 0;  // the neighbour has not begun
   Claim& known = claims_[from];
   known.clock = std::max(known.clock, claim);
   watch_pace(own, now);

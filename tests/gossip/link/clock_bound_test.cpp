@@ -49,6 +49,13 @@ TEST(ClockBound, TheOnlyNeighbourThatANewProcessReachesIsBelieved) {
   EXPECT_EQ(other.believe(1, 700, 0, seconds(1)), 6U);
 }
 
+/// The greeting of a process that has just begun has a clock of 0, with which ours is no measure.
+TEST(ClockBound, AClockThatHasNotBegunIsLevelWithNone) {
+  ClockBound one(1, 1000, 6);
+  EXPECT_EQ(one.believe(1, 0, 0, seconds(1)), 0U);
+  EXPECT_EQ(one.believe(1, 700, 3, seconds(1)), 700U);
+}
+
 TEST(ClockBound, LaterItIsBelievedAsFarAsTheTimeAllows) {
   ClockBound bound(1, 1'000'000, 6);
   for (int second = 1; second <= 10; ++second)  // ten rounds in each
