@@ -20,7 +20,7 @@
 namespace gv {
 
 /// The arithmetic of a method's exchanges on the replica: which vectors travel, and what a received
-/// half moves. The protocol (exchange.h) decides when, with which peer and how often.
+/// half moves. The protocol (Exchange) decides when, with which peer and how often.
 class ExchangeFlows {
  public:
   explicit ExchangeFlows(PeerCore& self);

@@ -62,9 +62,9 @@ class Redial {
 /// Limits how far a peer believes its neighbours' clocks. A clock that is far ahead makes the peer
 /// pass over rounds, and one far beyond the run's end would end it: so a single neighbour is not
 /// believed if another one could know better. Invariant: a clock more than `slack` rounds ahead of
-/// ours, or beyond `rounds`, is believed only as far as a second neighbour has claimed it too; if
-/// only one neighbour is left, only as far as the elapsed time allows at twice the fastest pace
-/// that was seen here.
+/// ours, or beyond `rounds`, is believed only as far as a second neighbour has claimed it too. If
+/// only one neighbour is left, it is believed as far as the elapsed time allows at twice the
+/// fastest pace that was seen here, and wholly by a process that was never level with it.
 class ClockBound {
  public:
   /// `slack`: rounds by which clocks differ in every fleet, so that such a lead has no effect.
@@ -75,8 +75,8 @@ class ClockBound {
   Round believe(PeerId from, Round claim, Round own, Time now);
   /// The neighbour has died or left: its claims are not needed for belief.
   void leaves(PeerId neighbor) { gone_.insert(neighbor); }
-  /// The neighbour cannot be reached by a successor: likewise until it was once level with another
-  /// one, because it would else stay hundreds of rounds late until the neighbour is back.
+  /// A successor cannot reach the neighbour: until it was level with another one, the claims of the
+  /// absent one are not needed either. Otherwise it would stay hundreds of rounds late meanwhile.
   void goes_away(PeerId neighbor) { away_.insert(neighbor); }
   void returns(PeerId neighbor) {
     gone_.erase(neighbor);

@@ -11,11 +11,9 @@
 #include "gpu/device/sum_pair.h"
 #include "optim/data/dataset.h"
 
-// Loss of a minibatch of logits, on the device.
-
 namespace gv::gpu {
 
-/// Memory in which the losses of lines are summed.
+/// Memory in which the losses of a minibatch's lines of logits are summed.
 struct LossSums {
   SumPair* partial;  ///< [blocks_for(lines)]: sums of each block of lines
   std::uint32_t* came;

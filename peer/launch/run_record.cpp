@@ -63,7 +63,7 @@ std::string exactness_text(const Assembly& fleet, const TargetSpec& aim) {
   if (aim.figure != TargetSpec::Figure::accuracy || set == nullptr || set->is_text()) return "";
   const double error = std::sqrt(aim.value * (1 - aim.value) / set->rows);
   if (!(error > 0.01)) return "";
-  return fmt::format("; its standard error on {} test rows is {:.2g}", set->rows, error);
+  return fmt::format("; its standard error on {} rows is {:.2g}", set->rows, error);
 }
 
 }  // namespace

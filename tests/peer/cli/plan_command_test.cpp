@@ -72,7 +72,7 @@ TEST(PlanCommand, ProposesWhatIsFasterThanAnyPlaceOnTheRing) {
   const std::string leaf = "topology=file:lan.leaf.graph";
   EXPECT_NEAR(seconds_of({}) / seconds_of({leaf}), 2, 0.1) << all;
   EXPECT_EQ(all.at(0).at("sets"), (std::vector<std::string>{leaf, "train.local_steps=8"})) << all;
-  // No peer waits for the slow machine, but the fleet finishes when that machine does.
+  // No peer waits for the slow machine, but the fleet's gradients include those of that machine.
   EXPECT_GT(seconds_of({"algorithm=ad-psgd"}), seconds_of({}) / 4) << all;
   EXPECT_LT(seconds_of({"algorithm=ad-psgd"}), seconds_of({leaf})) << all;
   EXPECT_GT(seconds_of({"algorithm=all-reduce"}), 0) << all;

@@ -226,8 +226,8 @@ TEST_F(SimulateCommand, SaysWhetherTheTargetWasReached) {
   EXPECT_EQ(read(path("run/summary.json")).at("target").at("reached"), false);
   const Ended reached =
       run({"simulate", fleet, "--set", "stop={ rounds: 20, target: { accuracy: 0.1 } }"});
-  EXPECT_NE(reached.output().find("target     accuracy 0.1 reached; its standard error on 100 test "
-                                  "rows is 0.03\n"),
+  EXPECT_NE(reached.output().find("target     accuracy 0.1 reached; its standard error on 100 rows "
+                                  "is 0.03\n"),
             std::string::npos)
       << reached.output();
   EXPECT_EQ(read(path("run-2/summary.json")).at("target").at("reached"), true);

@@ -261,6 +261,15 @@ TEST(AdPsgd, EndsAtTheOptimum) {
   }
 }
 
+TEST(AdPsgd, FindsTheOptimum) {
+  Fleet fleet = heading_for_the_optimum("ring");
+  fleet.peers.resize(8, fleet.peers.front());
+  const Assembly assembly(fleet);
+  Observer observer(8, assembly.evaluator(), {});
+  simulate(assembly, observer, {});
+  EXPECT_LT(observer.summary()->mean.loss, 0.01);
+}
+
 TEST(AdPsgd, RefusesWhatItsPairsCannotBeDrawnFrom) {
   EXPECT_NE(refusal(quadratic_fleet(8, "exponential", "ad-psgd", "")), "");
   EXPECT_NE(refusal(quadratic_fleet(8, "one-peer-exponential", "ad-psgd", "")), "");

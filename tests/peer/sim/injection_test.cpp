@@ -182,12 +182,13 @@ TEST(Injection, WhoIsAloneForgetsARoundThatOneHeldUp) {
   EXPECT_LT(result.virtual_time, milliseconds(1000)) << "200 rounds of 35 ms take 7 s";
 }
 
-/// Returns a ring of unlike data in which a round takes 8 ms, for about 32 s.
+/// Returns a ring of unlike data in which a round takes 8 ms, for about 32 s. Many dimensions
+/// make its distance between models a figure that noise moves little.
 Fleet unlike_ring(const std::string& method, PeerId peers) {
   const std::string weights = method == "sgp" ? "push-sum" : method == "d2" ? "lazy" : "metropolis";
   return read_fleet_text(fmt::format(
       "version: 1\npeers: {}\nalgorithm: {}\ntopology: {{ kind: ring, weights: {} }}\n"
-      "data: {{ kind: quadratic, dimension: 16, noise: 1, spread: 1, start: 0 }}\n"
+      "data: {{ kind: quadratic, dimension: 256, noise: 0.25, spread: 0.25, start: 0 }}\n"
       "train: {{ optimizer: {{ kind: sgd, lr: 0.02 }}, batch: 16 }}\n"
       "network: {{ latency: 8 ms, bandwidth: 1 Gbit }}\nsimulate: {{ flops: 1 GFLOP/s }}\n"
       "stop: {{ rounds: 4000 }}\ncheckpoint: {{ every: 50 rounds }}\n"
@@ -232,7 +233,7 @@ TEST(Injection, WhoWasAloneMakesUpForItsRoundsBeforeItEnds) {
       const FleetRecord calm = end_of(fleet, {});
       const FleetRecord disturbed = end_of(fleet, overlapping_accidents(rng, peers));
       EXPECT_EQ(disturbed.peers, peers);
-      EXPECT_LT(disturbed.consensus, 3 * calm.consensus);
+      EXPECT_LT(disturbed.consensus, 2 * calm.consensus);
       EXPECT_LT(disturbed.mean.loss, calm.mean.loss + 0.03);
     }
 }

@@ -138,8 +138,8 @@ std::vector<const AlgorithmRow*> rows_for_programs() {
 
 class ProgramsUnderFaults : public testing::TestWithParam<const AlgorithmRow*> {};
 
-/// All events happen as with built-in peers that make up for no rounds, whatever is cut, killed or
-/// full. Programs change no message, no moment and no bit.
+/// All events happen as with built-in peers that make up for no rounds, whatever is cut, killed,
+/// slow or full. Programs change no message, no moment and no bit.
 TEST_P(ProgramsUnderFaults, LiveAsBuiltInPeersDo) {
   EXPECT_GT(compare(*GetParam(), 4, Mistake::none).fleets, 0U);
 }

@@ -48,7 +48,7 @@ Round rounds_that_empty(const Assembly& fleet) {
   return flushes ? 0 : parallel->stages - 1;
 }
 
-/// Returns the rounds to run if rounds differ in length; the fleet ends with its slowest peer.
+/// Returns the rounds to run if rounds differ in length: then all are measured.
 Round rounds_of_all(const Assembly& fleet) {
   return std::min(fleet.rounds, std::max(least_rounds, most_unlike / fleet.fleet.size()));
 }
@@ -157,9 +157,10 @@ class Search {
   std::optional<Proposal> measured(const Sets& sets) const {
     const std::optional<Assembly> other = read(sets);
     if (!other) return std::nullopt;
+    const DryRun dry = dry_run(*other, other->fleet.network);
     return Proposal{.sets = sets,
-                    .seconds_per_round = dry_run(*other, other->fleet.network).seconds_per_round,
-                    .steps = steps_of(*other)};
+                    .seconds_per_round = dry.seconds_per_round,
+                    .steps = dry.part_done * steps_of(*other)};
   }
 
   void look_at(const Sets& sets) {
@@ -214,11 +215,17 @@ DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
   Observer blind(fleet.fleet.size() + 1, nullptr, {});
   const Time all = simulate(fleet, blind, options).virtual_time;
   std::uint64_t most = 0;
-  for (const auto& [peer, report] : blind.finals()) most = std::max(most, report.costs.sent_bytes);
+  Round passed_over = 0;
+  for (const auto& [peer, report] : blind.finals()) {
+    most = std::max(most, report.costs.sent_bytes);
+    passed_over += report.costs.passed_over;
+  }
   const auto rounds = static_cast<double>(options.rounds);
+  const double of_all = rounds * static_cast<double>(blind.finals().size());
   return {.seconds_per_round = alike ? in_seconds(ended - began) / static_cast<double>(half)
                                      : in_seconds(all) / rounds,
-          .bytes_per_round = static_cast<double>(most) / rounds};
+          .bytes_per_round = static_cast<double>(most) / rounds,
+          .part_done = 1 - static_cast<double>(passed_over) / of_all};
 }
 
 Placement best_placement(const Assembly& fleet) {

@@ -12,8 +12,10 @@ namespace gv {
 /// have the sizes and the work of the real ones but no values. So messages, hops that wait for each
 /// other, and queues at the busiest peer are those of the real run.
 struct DryRun {
-  double seconds_per_round = 0;  ///< time until the slowest peer has done the round
+  double seconds_per_round = 0;  ///< time of the whole fleet until its end, by its rounds
   double bytes_per_round = 0;    ///< bytes sent by the busiest peer
+  /// Part of the rounds that a peer does on average: below 1 where peers end with a faster one.
+  double part_done = 1;
 };
 
 /// Runs some rounds (whole periods if the method has a period), or all or many rounds if no peer
@@ -40,7 +42,7 @@ Placement best_placement(const Assembly& fleet);
 struct Proposal {
   std::vector<std::string> sets;  ///< "train.local_steps=8"; the fleet as it is has none
   double seconds_per_round = 0;   ///< the method's own code in virtual time
-  double steps = 1;               ///< gradients of a peer per round
+  double steps = 1;               ///< gradients of a peer per round, on average
   double seconds_per_step() const { return seconds_per_round / steps; }
 };
 
