@@ -68,7 +68,7 @@ Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
   const double seconds = round.seconds_per_round * static_cast<double>(fleet.rounds);
   return {{"seconds_per_round", round.seconds_per_round},
           {"compute_seconds", round.compute_seconds},
-          {"network_seconds", round.network_seconds},
+          {"network_seconds", round.network_seconds()},
           {"network_shape", name_of(fleet.fleet.network.shape)},
           {"seconds", endless(fleet) ? Json(nullptr) : Json(seconds)}};
 }
@@ -82,7 +82,7 @@ void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
   const std::string text = fmt::format(
       "time   about {} a round: {} of compute {}, {} of waiting for the network ({})",
       seconds_text(round.seconds_per_round), seconds_text(round.compute_seconds), measured,
-      seconds_text(round.network_seconds), name_of(fleet.fleet.network.shape));
+      seconds_text(round.network_seconds()), name_of(fleet.fleet.network.shape));
   fmt::print("{}\n", fleet.fleet.program ? wrapped(text, 7) : text);
   if (endless(fleet)) return;
   fmt::print(

@@ -85,7 +85,7 @@ Gain without_changes(const Assembly& fleet, const RoundPrediction& round) {
   }
   const double all = std::accumulate(samples.begin(), samples.end(), 0.0);
   gain.times = all / round.seconds_per_round / fastest;
-  gain.network_part = round.network_seconds / round.seconds_per_round;
+  gain.network_part = round.network_seconds() / round.seconds_per_round;
   if (gain.network_part > 0.5) {
     gain.limit = Gain::Limit::network;
   } else if (fleet.algorithm->synchronous && imbalance(samples, seconds) > unequal) {

@@ -205,8 +205,7 @@ DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
   options.rounds = alike ? 2 * half + rounds_that_empty(fleet) : rounds_of_all(fleet);
   options.replica = blank_replicas(fleet);
   // Measures the second half; the first includes the start, and later rounds the end.
-  Time began{0};
-  Time ended{0};
+  Time began{0}, ended{0};
   options.on_progress = [&](Round round, Time now) {
     if (round <= half) began = now;
     if (round <= 2 * half) ended = now;

@@ -14,8 +14,7 @@ namespace gv {
 struct DryRun {
   double seconds_per_round = 0;  ///< time of the whole fleet until its end, by its rounds
   double bytes_per_round = 0;    ///< bytes sent by the busiest peer
-  /// Part of the rounds that a peer does on average: below 1 where peers end with a faster one.
-  double part_done = 1;
+  double part_done = 1;          ///< part of the rounds that a peer does, on average
 };
 
 /// Runs some rounds (whole periods if the method has a period), or all or many rounds if no peer

@@ -94,10 +94,8 @@ std::vector<RingPiece> ring_pieces(std::size_t chunk) {
 
 /// Predicts gradients and steps only.
 RoundPrediction compute_alone(const Assembly& fleet) {
-  RoundPrediction round;
-  round.compute_seconds = std::ranges::max(seconds_alone(fleet));
-  round.seconds_per_round = round.compute_seconds;
-  return round;
+  const double seconds = std::ranges::max(seconds_alone(fleet));
+  return {.seconds_per_round = seconds, .compute_seconds = seconds};
 }
 
 Time time(double seconds) {
@@ -270,7 +268,6 @@ RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule
   round.seconds_per_round = clock.seconds(schedule);
   // gossip_round_seconds counts whole nanoseconds.
   round.seconds_per_round = std::max(round.seconds_per_round, round.compute_seconds);
-  round.network_seconds = round.seconds_per_round - round.compute_seconds;
   return round;
 }
 
@@ -284,7 +281,6 @@ RoundPrediction predict_all_reduce_round(const Assembly& fleet) {
   RoundPrediction round = compute_alone(fleet);
   round.seconds_per_round = std::max(seconds(fleet.fleet.network), round.compute_seconds);
   round.compute_seconds = std::max(seconds(NetworkSpec{}), round.compute_seconds);
-  round.network_seconds = round.seconds_per_round - round.compute_seconds;
   // Empty chunks are not sent.
   const std::size_t hops = std::min(peers.size() - 1, fleet.dimension);
   for (const RingPiece& piece : chunk)
@@ -304,11 +300,9 @@ RoundPrediction predict_round(const Assembly& fleet) {
   if (!row.mixes && row.links == nullptr && !supplied) return compute_alone(fleet);
   const DryRun dry = dry_run(fleet, fleet.fleet.network);
   const DryRun alone = dry_run(fleet, NetworkSpec{});
-  RoundPrediction round{.seconds_per_round = dry.seconds_per_round,
-                        .bytes_per_round = dry.bytes_per_round};
-  round.compute_seconds = std::min(alone.seconds_per_round, dry.seconds_per_round);
-  round.network_seconds = round.seconds_per_round - round.compute_seconds;
-  return round;
+  return {.seconds_per_round = dry.seconds_per_round,
+          .compute_seconds = std::min(alone.seconds_per_round, dry.seconds_per_round),
+          .bytes_per_round = dry.bytes_per_round};
 }
 
 double ring_round_seconds(const NetworkSpec& network,

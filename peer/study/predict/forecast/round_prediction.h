@@ -15,9 +15,10 @@ namespace gv {
 /// `simulate`.
 struct RoundPrediction {
   double seconds_per_round = 0;
-  double network_seconds = 0;  ///< part in which peers only wait for each other
   double compute_seconds = 0;  ///< slowest peer's arithmetic; dry run: a round without network
   double bytes_per_round = 0;  ///< bytes sent by the busiest peer
+  /// Returns the part in which peers only wait for each other.
+  double network_seconds() const { return seconds_per_round - compute_seconds; }
 };
 
 /// Predicts d-psgd and the ring all-reduce by closed forms, other methods by a dry run.

@@ -221,11 +221,10 @@ TEST(NetworkModel, KnowsWhatARoundOfEveryMethodCosts) {
     fleet.network.bandwidth = 1e6;
     const RoundPrediction predicted = predict_round(Assembly(fleet));
     EXPECT_GT(predicted.seconds_per_round, 0);
-    EXPECT_NEAR(predicted.compute_seconds + predicted.network_seconds, predicted.seconds_per_round,
-                1e-9 + 1e-6 * predicted.seconds_per_round);
+    EXPECT_GE(predicted.network_seconds(), 0);
     const bool talks = row->mixes || row->links != nullptr;
     EXPECT_EQ(predicted.bytes_per_round > 0, talks);
-    EXPECT_EQ(predicted.network_seconds > 0, talks);
+    EXPECT_EQ(predicted.network_seconds() > 0, talks);
     const double simulated =
         row->synchronous ? simulated_round(fleet, 96) : simulated_seconds(fleet, 12) / 12;
     EXPECT_NEAR(simulated / predicted.seconds_per_round, 1, 0.02);
