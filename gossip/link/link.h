@@ -90,8 +90,10 @@ class ClockBound {
     Round level = 0;         ///< ours then, when they were so for `settled` at least
     Time level_at{0};
     std::optional<Time> level_since{};  ///< none if they are not so now
+    Time heard_at{0};
   };
-  /// After a standstill an old message brings an old clock, with which ours is level for a moment.
+  /// After an absence or a standstill an old message brings an old clock, with which ours is level
+  /// for a moment.
   static constexpr Time settled = std::chrono::seconds(1);
   void watch_pace(Round own, Time now);
   bool is_only(PeerId from, const Claim& claim) const;

@@ -37,11 +37,13 @@ Round ClockBound::believe(PeerId from, Round claim, Round own, Time now) {
   if (claim == 0) return 0;  // the neighbour has not begun
   Claim& known = claims_[from];
   known.clock = std::max(known.clock, claim);
+  const Time before = std::exchange(known.heard_at, now);
   watch_pace(own, now);
   if (claim <= own + slack_) {
-    if (!known.level_since) known.level_since = now;
+    const bool returned = now - before > settled && known.level_since != before;
+    if (!known.level_since || returned) known.level_since = now;
     if (!known.was_level || now - *known.level_since >= settled)
-      known = {known.clock, true, own, now, known.level_since};
+      known = {known.clock, true, own, now, known.level_since, now};
     return claim;
   }
   known.level_since.reset();
@@ -66,7 +68,6 @@ Round ClockBound::others_claim(PeerId from) const {
   return furthest;
 }
 
-/// A process that was never level with its only neighbour has just begun, and has no other measure.
 Round ClockBound::allowed_by_time(const Claim& claim, Time now) const {
   if (!claim.was_level) return rounds_;
   const double rounds = 2 * fastest_ * in_seconds(now - claim.level_at);

@@ -9,31 +9,41 @@
 namespace gv {
 namespace {
 
-class ClippedObjective : public WrappedObjective {
+/// An objective whose gradients are changed.
+class ChangedGradients : public WrappedObjective {
  public:
-  ClippedObjective(std::unique_ptr<Objective> own, double norm)
-      : WrappedObjective(std::move(own)), norm_(norm) {}
+  using WrappedObjective::WrappedObjective;
 
   double value_and_gradient(std::span<const float> x,
                             std::uint32_t batch,
                             std::span<float> g) override {
     const double loss = own().value_and_gradient(x, batch, g);
-    shorten(g);
+    change(g);
     return loss;
   }
   std::optional<double> gradient_over(std::span<const float> x,
                                       const Buffer& samples,
                                       std::span<float> g) override {
     const std::optional<double> loss = own().gradient_over(x, samples, g);
-    if (loss) shorten(g);
+    if (loss) change(g);
     return loss;
   }
+
+ protected:
+  virtual void change(std::span<float> g) = 0;
+};
+
+class ClippedObjective : public ChangedGradients {
+ public:
+  ClippedObjective(std::unique_ptr<Objective> own, double norm)
+      : ChangedGradients(std::move(own)), norm_(norm) {}
+
   double gradient_flops(std::uint32_t batch) const override {
     return own().gradient_flops(batch) + 3.0 * static_cast<double>(size());
   }
 
  private:
-  void shorten(std::span<float> g) const {
+  void change(std::span<float> g) override {
     const double length = std::sqrt(dot(g, g));
     if (!std::isfinite(length) || length <= norm_) return;
     const auto factor = static_cast<float>(norm_ / length);
@@ -43,32 +53,18 @@ class ClippedObjective : public WrappedObjective {
   double norm_;
 };
 
-class FalseObjective : public WrappedObjective {
+class FalseObjective : public ChangedGradients {
  public:
   FalseObjective(std::unique_ptr<Objective> honest, FalseGradient lie)
-      : WrappedObjective(std::move(honest)), lie_(lie) {}
+      : ChangedGradients(std::move(honest)), lie_(lie) {}
 
-  double value_and_gradient(std::span<const float> x,
-                            std::uint32_t batch,
-                            std::span<float> g) override {
-    const double loss = own().value_and_gradient(x, batch, g);
-    falsify(g);
-    return loss;
-  }
-  std::optional<double> gradient_over(std::span<const float> x,
-                                      const Buffer& samples,
-                                      std::span<float> g) override {
-    const std::optional<double> loss = own().gradient_over(x, samples, g);
-    if (loss) falsify(g);
-    return loss;
-  }
   /// Falsifies the movement of x in the local steps, as it falsifies a gradient.
   double descend(std::span<float> x, const Descent& descent) override {
     const std::vector<float> before(x.begin(), x.end());
     const double loss = own().descend(x, descent);
     std::vector<float> moved(x.size());
     for (std::size_t k = 0; k < x.size(); ++k) moved[k] = before[k] - x[k];
-    falsify(moved);
+    change(moved);
     for (std::size_t k = 0; k < x.size(); ++k) x[k] = before[k] - moved[k];
     return loss;
   }
@@ -83,7 +79,7 @@ class FalseObjective : public WrappedObjective {
   }
 
  private:
-  void falsify(std::span<float> g) {
+  void change(std::span<float> g) override {
     if (count_++ == lie_.at)
       std::ranges::fill(g, lie_.value);
     else if (lie_.factor != 1)

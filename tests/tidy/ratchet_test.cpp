@@ -9,7 +9,7 @@ namespace {
 
 // No figure may rise. A change that lowers one must update it here.
 constexpr std::size_t most_files = 897;
-constexpr std::size_t most_lines = 140'483;
+constexpr std::size_t most_lines = 140'482;
 constexpr std::size_t most_lone_headers = 21;
 constexpr std::size_t most_crowded = 58;
 

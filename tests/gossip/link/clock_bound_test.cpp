@@ -73,9 +73,20 @@ TEST(ClockBound, AnOldMessageDoesNotHideHowLongWeStoodStill) {
   for (int second = 1; second <= 10; ++second)
     bound.believe(1, static_cast<Round>(second) * 10, static_cast<Round>(second) * 10,
                   seconds(second));
+  EXPECT_EQ(bound.believe(1, 99, 100, seconds(60)), 99U);
+  EXPECT_EQ(bound.believe(1, 100, 100, seconds(60)), 100U);
   EXPECT_EQ(bound.believe(1, 300, 100, seconds(60)), 300U);
   EXPECT_EQ(bound.believe(1, 300, 300, seconds(60)), 300U);
   EXPECT_EQ(bound.believe(1, 600, 301, seconds(60)), 600U);
+}
+
+/// Heartbeats that are further apart than the time after which a clock counts as level.
+TEST(ClockBound, RareHeartbeatsBoundALeadAsOftenOnesDo) {
+  ClockBound bound(1, 1'000'000, 6);
+  Round own = 0;
+  for (int second = 2; second <= 41; second += 3, own += 30)
+    bound.believe(1, own, own, seconds(second));
+  EXPECT_LE(bound.believe(1, lie, own, seconds(44)), own + 6 + 20 * 6U);
 }
 
 TEST(ClockBound, ALiarIsNotBelievedBeyondTwiceThePaceHoweverItMixesLies) {
