@@ -12,7 +12,7 @@ namespace gv {
 /// have the sizes and the work of the real ones but no values. So messages, hops that wait for each
 /// other, and queues at the busiest peer are those of the real run.
 struct DryRun {
-  double seconds_per_round = 0;  ///< time of the whole fleet until its end, by its rounds
+  double seconds_per_round = 0;  ///< mean time of a round, until the last peer has ended
   double bytes_per_round = 0;    ///< bytes sent by the busiest peer
   double part_done = 1;          ///< part of the rounds that a peer does, on average
 };
