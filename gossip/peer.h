@@ -212,6 +212,8 @@ class Peer : public PeerCore, public LinkUser {
   /// Returns the number of rounds completed in the company of a neighbour, as a Lamport clock: it
   /// soon follows neighbours whose clocks are greater.
   Round clock() const override { return pace_.clock(); }
+  /// Returns the number of rounds completed, alone or in company.
+  Round done() const override { return round; }
   /// Takes a neighbour's clock, as far as it is credible.
   void heard_round(PeerId from, Round round) override;
   void heard_work(PeerId from) override;

@@ -141,8 +141,9 @@ std::string Link::take_message(NumberedMessage& frame, Time now) {
 }
 
 void Link::hear_clock(Round clock, Time now) {
-  LinkShared& all = shared_;
-  all.user.heard_round(neighbor_, all.clocks.believe(neighbor_, clock, all.user.clock(), now));
+  LinkUser& user = shared_.user;
+  user.heard_round(neighbor_,
+                   shared_.clocks.believe(neighbor_, clock, user.clock(), now, user.done()));
 }
 
 bool Link::owes_ack() const {

@@ -62,17 +62,18 @@ class Redial {
 /// Limits how far a peer believes its neighbours' clocks. A clock that is far ahead makes the peer
 /// pass over rounds, and one far beyond the run's end would end it: so a single neighbour is not
 /// believed if another one could know better. Invariant: a clock more than `slack` rounds ahead of
-/// ours, or beyond `rounds`, is believed only as far as a second neighbour has claimed it too. If
-/// only one neighbour is left, it is believed as far as the elapsed time allows at twice the
-/// fastest pace that was seen here, and wholly by a process that was never level with it.
+/// ours, or beyond `rounds`, is believed only as far as a second neighbour has claimed it too, or
+/// as the rounds that we have done, alone or not: believing those skips none. If only one neighbour
+/// is left, it is believed as far as the elapsed time allows at twice the fastest pace that was
+/// seen here, and wholly by a process that was never level with it.
 class ClockBound {
  public:
   /// `slack`: rounds by which clocks differ in every fleet, so that such a lead has no effect.
   ClockBound(std::size_t neighbors, Round rounds, Round slack)
       : neighbors_(neighbors), rounds_(rounds), slack_(slack) {}
 
-  /// Returns the clock to believe when `from` claims `claim` and our own clock is `own`.
-  Round believe(PeerId from, Round claim, Round own, Time now);
+  /// Returns the clock to believe when `from` claims `claim`; ours is `own`, after `done` rounds.
+  Round believe(PeerId from, Round claim, Round own, Time now, Round done = 0);
   /// The neighbour has died or left: its claims are not needed for belief.
   void leaves(PeerId neighbor) { gone_.insert(neighbor); }
   /// A successor cannot reach the neighbour: until it was level with another one, the claims of the

@@ -32,7 +32,7 @@ void Redial::pause(Time now, Rng& jitter) {
   pause_ = std::min(pause_ * 3 / 2, slowest_);
 }
 
-Round ClockBound::believe(PeerId from, Round claim, Round own, Time now) {
+Round ClockBound::believe(PeerId from, Round claim, Round own, Time now, Round done) {
   claim = std::min(claim, rounds_);
   if (claim == 0) return 0;  // the neighbour has not begun
   Claim& known = claims_[from];
@@ -47,7 +47,7 @@ Round ClockBound::believe(PeerId from, Round claim, Round own, Time now) {
     return claim;
   }
   known.level_since.reset();
-  const Round proved = std::max(own + slack_, others_claim(from));
+  const Round proved = std::max({own + slack_, done, others_claim(from)});
   const Round believed = std::min(
       claim, is_only(from, known) ? std::max(proved, allowed_by_time(known, now)) : proved);
   jumped_ = jumped_ || believed > own + slack_;

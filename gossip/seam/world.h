@@ -67,6 +67,7 @@ class LinkUser {
   virtual void replaced(PeerId from) = 0;
   virtual void refused(PeerId from) = 0;
   virtual Round clock() const = 0;
+  virtual Round done() const = 0;
   virtual Time finishing_since() const = 0;
 };
 

@@ -57,6 +57,7 @@ class CheckedUser : public LinkUser {
   }
   void refused(PeerId from) override { peer_.refused(from); }
   Round clock() const override { return peer_.clock(); }
+  Round done() const override { return peer_.done(); }
   Time finishing_since() const override { return peer_.finishing_since(); }
 
  private:

@@ -21,6 +21,12 @@ TEST(ClockBound, ALargeJumpNeedsTwoNeighbours) {
   EXPECT_EQ(bound.believe(1, 500'000, 100, seconds(1)), 400'000U);
 }
 
+TEST(ClockBound, RoundsThatWereDoneAloneAreBelieved) {
+  ClockBound bound(2, 1'000'000, 6);
+  EXPECT_EQ(bound.believe(1, 500, 100, seconds(1), 700), 500U);
+  EXPECT_EQ(bound.believe(1, 800, 100, seconds(1), 700), 700U) << "no further";
+}
+
 TEST(ClockBound, NothingIsBeyondTheRun) {
   ClockBound bound(2, 1000, 6);
   bound.believe(1, lie, 100, seconds(1));

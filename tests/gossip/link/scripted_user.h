@@ -39,6 +39,7 @@ class ScriptedUser : public LinkUser {
   void replaced(PeerId from) override { tell("replaced", from); }
   void refused(PeerId from) override { ++refusals[from]; }
   Round clock() const override { return round; }
+  Round done() const override { return round; }
   Time finishing_since() const override { return finishing; }
 
   bool was_told(const std::string& what) const {

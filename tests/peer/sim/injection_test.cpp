@@ -260,5 +260,26 @@ TEST(Injection, WhoReturnsBesideACutLinkIsInTheFleetsRoundAtOnce) {
   }
 }
 
+/// A peer that had been alone behind two cut links believed its first neighbour six rounds at a
+/// time. The whole fleet waited until it had done all the rounds that it had missed.
+TEST(Injection, WhoWasAloneIsInTheFleetsRoundAtOnce) {
+  const Assembly fleet(unlike_ring("sgp", 6));
+  const std::vector<Injection> cuts{{.at = milliseconds(2872),
+                                     .kind = Kind::cut,
+                                     .peer = 1,
+                                     .other = 2,
+                                     .length = milliseconds(3780)},
+                                    {.at = milliseconds(3260),
+                                     .kind = Kind::cut,
+                                     .peer = 0,
+                                     .other = 1,
+                                     .length = milliseconds(4420)}};
+  const FleetRecord calm = end_of(fleet, {});
+  const FleetRecord disturbed = end_of(fleet, cuts);
+  EXPECT_TRUE(disturbed.sound());
+  EXPECT_EQ(disturbed.peers, 6U);
+  EXPECT_LT(disturbed.time, calm.time + milliseconds(1500));
+}
+
 }  // namespace
 }  // namespace gv
