@@ -270,7 +270,12 @@ void TcpWorldImpl::send(ConnectionId id, const Frame& frame) {
     if (const std::optional<Loan> loan = shared_->sharing().lend(*to, *payload))
       return at->second.stream->send({wire::encode(*numbered, *loan), nullptr});
   Outgoing out{wire::encode(frame, hash_of(payload)), payload};
-  if (shaper_ && to) out.due = began_ + shaper_->arrival(*to, out.size(), now());
+  if (shaper_ && to) {
+    const Time sent = now();
+    const Time due = numbered == nullptr ? shaper_->beat_arrival(*to, sent)
+                                         : shaper_->arrival(*to, out.size(), sent);
+    out.travel = {{began_ + sent, began_ + due}};
+  }
   at->second.stream->send(std::move(out));
 }
 

@@ -34,6 +34,14 @@ std::array<asio::mutable_buffer, 2> buffers_of(const wire::FrameReader::Space& s
 
 }  // namespace
 
+std::size_t Travel::ready(std::size_t bytes, Clock::time_point now) const {
+  if (now >= end) return bytes;
+  if (end - now <= pause) return bytes - 1;
+  using Seconds = std::chrono::duration<double>;
+  return static_cast<std::size_t>(static_cast<double>(bytes) *
+                                  (Seconds(now - begin) / Seconds(end - begin)));
+}
+
 TcpConnection::TcpConnection(asio::ip::tcp::socket socket,
                              BufferPool& pool,
                              Events events,
@@ -185,19 +193,20 @@ std::string TcpConnection::take_frames() {
   return "";
 }
 
-/// Sends a frame with a due time early, except for its last byte, which follows when the frame is
-/// due: the copy through the kernel, and its cost, is over by then.
 asio::awaitable<void> TcpConnection::write_loop(Self self) {
   asio::steady_timer timer(self->socket_.get_executor());
   while (self->unsent() && !self->closed_) {
     std::size_t most = socket_piece;
-    if (!self->queue_.empty() && self->queue_.front().due) {
+    if (!self->queue_.empty() && self->queue_.front().travel) {
       const Outgoing& frame = self->queue_.front();
-      const std::size_t left = frame.size() - self->front_written_;
-      most = std::clamp<std::size_t>(left - 1, 1, socket_piece);
-      timer.expires_at(*frame.due);
-      if (left == 1) co_await timer.async_wait(as_result);
-      if (self->closed_) break;
+      const auto now = Travel::Clock::now();
+      const std::size_t ready = frame.travel->ready(frame.size(), now);
+      if (ready <= self->front_written_) {
+        timer.expires_at(frame.travel->next(now));
+        co_await timer.async_wait(as_result);
+        continue;
+      }
+      most = std::min(ready - self->front_written_, socket_piece);
     }
     if (self->tls_) {
       const bool written = co_await write_encrypted(self, most);
@@ -256,7 +265,7 @@ std::vector<asio::const_buffer> TcpConnection::next_buffers(std::size_t most) co
     bytes += count;
   };
   for (const Outgoing& frame : queue_) {
-    if (frame.due.has_value() != queue_.front().due.has_value()) break;
+    if (frame.travel.has_value() != queue_.front().travel.has_value()) break;
     add(frame.head.data(), frame.head.size());
     if (frame.payload) add(frame.payload->data(), frame.payload->size());
     add(zeros.data(), frame.fill());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -19,12 +20,29 @@
 
 namespace gv {
 
+/// The time in which the bytes of a frame arrive, in equal shares.
+struct Travel {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin, end;
+
+  /// Returns how many of `bytes` may leave at `now`. In the last second, all but the last one: the
+  /// copy through the kernel, and its cost, is over when the frame is due.
+  std::size_t ready(std::size_t bytes, Clock::time_point now) const;
+  /// Returns when more may leave.
+  Clock::time_point next(Clock::time_point now) const {
+    return std::min(now + pause, now < end - pause ? end - pause : end);
+  }
+
+ private:
+  static constexpr std::chrono::seconds pause{1};
+};
+
 /// A frame to send: prefix and header with fill, and the payload, which is filled too.
 struct Outgoing {
   std::vector<std::byte> head;
   Payload payload;
-  /// Time at which the frame is to arrive, on an emulated network.
-  std::optional<std::chrono::steady_clock::time_point> due = {};
+  /// Times at which its first and its last byte are to arrive, on an emulated network.
+  std::optional<Travel> travel = {};
   std::size_t fill() const { return payload ? wire::fill_after(payload->size()) : 0; }
   std::size_t size() const { return head.size() + (payload ? payload->size() : 0) + fill(); }
 };

@@ -69,6 +69,11 @@ Time Shaper::arrival(PeerId to, std::uint64_t bytes, Time now) {
   return link.last;
 }
 
+Time Shaper::beat_arrival(PeerId to, Time now) {
+  Link& link = this->link(to);
+  return link.last = std::max(link.last, now + link.spec.latency);
+}
+
 void Shaper::forget(PeerId to, Time now) {
   Link& link = this->link(to);
   for (const Frame& frame : link.frames) {

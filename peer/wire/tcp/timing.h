@@ -43,6 +43,9 @@ class Shaper {
   /// Returns when the last byte of a frame handed over at `now` arrives at `to`, never before an
   /// earlier frame for the same peer. `now` must not decrease.
   Time arrival(PeerId to, std::uint64_t bytes, Time now);
+  /// Returns when a sign of life handed over at `now` arrives at `to`. It waits for frames to the
+  /// same peer, but not for those to others, as with fair queues (RFC 8290).
+  Time beat_arrival(PeerId to, Time now);
   /// Delays further arrivals at `to` until `time`.
   void hold(PeerId to, Time time);
   /// Called when the connection with `to` has ended: frames for it that have not left by `now` are

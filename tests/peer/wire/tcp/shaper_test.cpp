@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "peer/wire/tcp/tcp_connection.h"
 #include "peer/wire/tcp/timing.h"
 
 namespace gv {
@@ -59,6 +60,32 @@ TEST(Shaper, ACardIsSharedAndLinksAreNot) {
     EXPECT_EQ(shared.arrival(to, 1000, Time{0}), milliseconds(to));
     EXPECT_EQ(apart.arrival(to, 1000, Time{0}), milliseconds(1));
   }
+}
+
+TEST(Shaper, ASignOfLifeWaitsForNobodyElsesFrames) {
+  NetworkSpec network = megabyte_network(NetworkShape::per_nic);
+  network.latency = milliseconds(7);
+  Shaper shaper(network, 0, 1);
+  shaper.arrival(1, 20'000'000, Time{0});
+  EXPECT_EQ(shaper.beat_arrival(2, milliseconds(10)), milliseconds(17));
+  EXPECT_EQ(shaper.beat_arrival(1, milliseconds(10)), milliseconds(20'007)) << "in its stream";
+  EXPECT_EQ(shaper.arrival(2, 1000, milliseconds(20)), milliseconds(20'008)) << "takes no time";
+}
+
+TEST(Travel, BytesArriveInEqualSharesAndTheLastOneAtTheEnd) {
+  const Travel::Clock::time_point begin{std::chrono::seconds(100)};
+  const auto after = [&](int ms) { return begin + milliseconds(ms); };
+  const Travel slow{begin, after(8000)};
+  EXPECT_EQ(slow.ready(8000, begin), 0U);
+  EXPECT_EQ(slow.ready(8000, after(1500)), 1500U);
+  EXPECT_EQ(slow.ready(8000, after(7000)), 7999U) << "copied before it is due";
+  EXPECT_EQ(slow.ready(8000, after(8000)), 8000U);
+  EXPECT_EQ(slow.next(after(1500)), after(2500));
+  EXPECT_EQ(slow.next(after(6500)), after(7000));
+  EXPECT_EQ(slow.next(after(7000)), after(8000));
+  const Travel quick{begin, after(30)};
+  EXPECT_EQ(quick.ready(8000, begin), 7999U);
+  EXPECT_EQ(quick.next(begin), after(30));
 }
 
 TEST(Shaper, ASlowLinkBehindAFastCardDecidesForItself) {
