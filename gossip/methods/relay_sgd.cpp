@@ -60,7 +60,7 @@ bool is_count(double models, PeerId peers) {
 
 /// Takes the newest message of each neighbour.
 Task<> take(Peer& me, Pushes& pushes) {
-  while (const auto taken = pushes.take(me.round)) {
+  while (const auto taken = pushes.take(me.clock())) {
     if (!is_count(*taken->push.number, me.plan.setup->peers)) continue;
     const Payload sum = co_await sound(me, taken->from, taken->push.vector);
     if (!sum) continue;
@@ -75,7 +75,7 @@ Task<> take(Peer& me, Pushes& pushes) {
 /// for absent would wait for ever.
 Task<> hear(Peer& me, Pushes& pushes, std::vector<PeerId> partners) {
   for (bool all = false; !all;) {
-    all = co_await pushes.hear(partners, me.round, {});
+    all = co_await pushes.hear(partners, me.clock(), {});
     for (const Neighbor& neighbor : me.neighbors)
       if (!me.expects(neighbor.peer)) heard_of(me, neighbor.peer).models = 0;
     co_await take(me, pushes);
@@ -100,7 +100,7 @@ std::uint32_t ahead(const Setup& setup) {
 
 Task<> relay_sgd(Peer& me) {
   const Vector out = me.vector("out");
-  Pushes pushes(me, ahead(*me.plan.setup), false);
+  Pushes pushes(me, ahead(*me.plan.setup));
   for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.plain_step();

@@ -133,7 +133,7 @@ Task<> sgp(Peer& me) {
     co_await me.copy(Vector::x, mass.u);
     mass.w = 1;
   }
-  Pushes pushes(me, ahead(*me.plan.setup), true);
+  Pushes pushes(me, ahead(*me.plan.setup));
   const auto overlap = static_cast<Round>(me.number("overlap"));
   for (; me.running(); co_await me.end_round()) {
     co_await step(me, mass);

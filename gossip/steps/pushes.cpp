@@ -8,8 +8,6 @@
 namespace gv {
 namespace {
 
-constexpr Round waits_once = 7;  ///< rounds of a peer that is ahead while the others do one more
-
 const PushRules& rules_of(const Peer& me) {
   static const PushRules documented;
   const auto* const own = dynamic_cast<const PushRules*>(&me.rules);
@@ -23,9 +21,9 @@ Task<Payload> Pushes::send(std::vector<PeerId> to, Vector v, double number) {
   const Payload vector = co_await me_.encode(v, all, me_.codec());
   const Payload beside = me_.one_number(number);
   for (const PeerId j : to) {
-    reached_[j] = now();
-    me_.send(j, Kind::push, vector, 0, now());
-    me_.send(j, Kind::push, beside, 1, now());
+    reached_[j] = me_.clock();
+    me_.send(j, Kind::push, vector, 0, me_.clock());
+    me_.send(j, Kind::push, beside, 1, me_.clock());
   }
   co_return vector;
 }
@@ -33,8 +31,8 @@ Task<Payload> Pushes::send(std::vector<PeerId> to, Vector v, double number) {
 void Pushes::send_nothing(const std::vector<PeerId>& to) {
   const Payload nothing = me_.one_number(0);
   for (const PeerId j : to) {
-    reached_[j] = now();
-    me_.send(j, Kind::push, nothing, 1, now());
+    reached_[j] = me_.clock();
+    me_.send(j, Kind::push, nothing, 1, me_.clock());
   }
 }
 
@@ -72,27 +70,16 @@ void Pushes::keep(Message message) {
 void Pushes::reach_who_is_back(const std::vector<PeerId>& to) {
   for (const PeerId j : to) {
     const auto last = reached_.find(j);
-    const bool reached = last != reached_.end() && last->second >= now();
+    const bool reached = last != reached_.end() && last->second >= me_.clock();
     if (!reached && me_.here(j)) send_nothing({j});
-  }
-}
-
-void Pushes::expect(const std::vector<PeerId>& from, Round round) {
-  for (const PeerId j : from) {
-    const auto heard = heard_.find(j);
-    const bool known = heard != heard_.end() && !by_clock_;
-    needed_[j] = known ? std::min(round, heard->second + (round % waits_once == 0 ? 2 : 1)) : round;
   }
 }
 
 Task<bool> Pushes::hear(std::vector<PeerId> from, Round round, std::vector<PeerId> to) {
   const Time deadline = me_.plan.deadline;
-  if (!until_) {
-    until_ = me_.world.now() + deadline;
-    expect(from, round);
-  }
+  if (!until_) until_ = me_.world.now() + deadline;
   const auto missing = [&](PeerId j) {
-    return me_.here(j) && !has(j, needed_.at(j)) && !(by_clock_ && me_.beyond(j, round));
+    return me_.here(j) && !has(j, round) && !me_.beyond(j, round);
   };
   const Post::Awaited awaited = [&](PeerId j) {
     return std::ranges::count(from, j) > 0 && missing(j);
@@ -109,7 +96,6 @@ Task<bool> Pushes::hear(std::vector<PeerId> from, Round round, std::vector<PeerI
     if (too_far_ahead(sender)) co_return false;
   }
   until_.reset();
-  heard_ = newest_;
   co_return true;
 }
 

@@ -37,12 +37,9 @@ class Pushes {
  public:
   /// `ahead`: rounds that a neighbour may be ahead of us while nothing is wrong. Pushes beyond that
   /// count as soon as they arrive, so that nothing is lost, and no more than that are kept of each
-  /// neighbour. Vectors travel in the fleet's codec. `by_clock`: true: rounds of the fleet's clock,
-  /// so a peer that did some rounds alone is not ahead. False: each peer's own rounds; a peer that
-  /// did some alone then does seven while the others do eight until they are level. If it waited
-  /// for them at once, it would stand still for a deadline in each round.
-  Pushes(Peer& me, std::uint32_t ahead, bool by_clock)
-      : me_(me), ahead_(ahead), by_clock_(by_clock) {}
+  /// neighbour. Vectors travel in the fleet's codec. Rounds are those of the fleet's clock, so a
+  /// peer that did some rounds alone is not ahead.
+  Pushes(Peer& me, std::uint32_t ahead) : me_(me), ahead_(ahead) {}
 
   /// Sends v as it is, and a number. Returns the payload that the vector travels as.
   Task<Payload> send(std::vector<PeerId> to, Vector v, double number);
@@ -62,10 +59,7 @@ class Pushes {
   std::optional<Taken> take(Round until);
 
  private:
-  Round now() const { return by_clock_ ? me_.clock() : me_.round; }
   bool has(PeerId from, Round round) const;
-  /// Sets the round up to which each of `from` is to have pushed before this one ends.
-  void expect(const std::vector<PeerId>& from, Round round);
   std::ptrdiff_t whole_of(PeerId from) const;  ///< number of pushes that are kept
   bool too_far_ahead(PeerId from) const { return whole_of(from) > ahead_; }
   void keep(Message message);
@@ -73,12 +67,9 @@ class Pushes {
 
   Peer& me_;
   const std::uint32_t ahead_;
-  const bool by_clock_;
   std::map<std::pair<Round, PeerId>, Push> kept_;
   std::map<PeerId, Round> newest_;   ///< the last round from which a push of each peer has come
   std::map<PeerId, Round> reached_;  ///< the round in which we last sent to each peer
-  std::map<PeerId, Round> heard_;    ///< newest_ when we last ended a round
-  std::map<PeerId, Round> needed_;   ///< see expect
   std::optional<Time> until_;        ///< deadline of the present receive
 };
 

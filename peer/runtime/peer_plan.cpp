@@ -74,13 +74,6 @@ bool catches_up(const Assembly& fleet) {
   return false;
 }
 
-/// Returns whether peers make up for rounds alone. False if messages are numbered by each peer's
-/// own rounds (relay-sgd).
-bool makes_up(const Assembly& fleet) {
-  const AlgorithmRow& row = *fleet.algorithm;
-  return catches_up(fleet) && (row.channels == nullptr || row.promise == Promise::push_sum);
-}
-
 /// Returns whether peers average by messages and no peer waits for another (ad-psgd): a pair that
 /// was open with a dead process counts at neither end, and neighbours may ask its successor.
 bool averages_pairs(const AlgorithmRow& row) {
@@ -250,7 +243,7 @@ Plan Assembly::plan(PeerId i) const {
       .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
       .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
       .catch_up = catch_up && !serves_samples(i),
-      .makes_up = makes_up(*this) && chains.peers() == 1 && !serves_samples(i),
+      .makes_up = catches_up(*this) && chains.peers() == 1 && !serves_samples(i),
       .keeps_pace = runs_ahead_alone(*this) && !serves_samples(i),
       .ends_with_others = ends_with_others(*this) && !serves_samples(i),
       .successors = catch_up || averages_pairs(*algorithm) ||

@@ -201,7 +201,7 @@ TEST_F(LiedTo, PushesWithoutEndAreNotKept) {
   plan.channels = push_channels(*plan.setup, 2, 4);
   plan.links = {1, 2};
   make(2, plan);
-  Pushes pushes(*peer, 4, true);
+  Pushes pushes(*peer, 4);
   std::vector<std::weak_ptr<const Buffer>> sent;
   const auto lie = [&](std::uint64_t round, bool whole) {
     const Payload vector = filled(2, 1);

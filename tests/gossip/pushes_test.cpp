@@ -86,7 +86,7 @@ class WithASilentNeighbor : public Pushed {
   double deadlines_of(const PushedTo& shape, const Rules& rules) {
     constexpr int times = 10, pushes_of_each = 30;
     make_pushed_to(shape, rules);
-    Pushes pushes(*peer, shape.ahead, false);
+    Pushes pushes(*peer, shape.ahead);
     std::optional<Task<bool>> hear;
     for (Round round = 1; !heard(pushes, hear, 1) && round < 100; ++round) {
       for (PeerId j = 2; j <= shape.neighbors && round <= pushes_of_each; ++j) {
@@ -123,7 +123,7 @@ TEST_F(Pushed, AllCountsHoweverFarAheadItsSenderIs) {
     const auto counted = [&](const Rules& rules) {
       make_pushed_to(shape, rules);
       taken_ = 0;
-      Pushes pushes(*peer, shape.ahead, false);
+      Pushes pushes(*peer, shape.ahead);
       std::optional<Task<bool>> hear;
       for (Round round = 1; round <= sent; ++round) {
         push(1, round);
