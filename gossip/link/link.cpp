@@ -221,7 +221,7 @@ void Link::set_away(const std::string& why, Time now) {
   if (!quiet()) say(fmt::format("peer {} is away ({})", neighbor_, why));
   state_ = State::away;
   away_since_ = now;
-  if (shared_.settings.rejoin) shared_.clocks.goes_away(neighbor_);
+  shared_.clocks.goes_away(neighbor_);
   allow_as_much_again();
   shared_.wake_at(now + shared_.settings.times.patience);
   note(LinkEvent::away);
@@ -320,7 +320,7 @@ void Link::begin_without(Time now) {
   if (state_ != State::unmet) return;
   state_ = State::away;
   away_since_ = now;
-  if (shared_.settings.rejoin) shared_.clocks.goes_away(neighbor_);
+  shared_.clocks.goes_away(neighbor_);
   allow_as_much_again();
   shared_.user.away(neighbor_);
 }

@@ -63,21 +63,22 @@ class Redial {
 /// pass over rounds, and one far beyond the run's end would end it: so a single neighbour is not
 /// believed if another one could know better. Invariant: a clock more than `slack` rounds ahead of
 /// ours, or beyond `rounds`, is believed only as far as a second neighbour has claimed it too, or
-/// as the rounds that we have done, alone or not: believing those skips none. If only one neighbour
-/// is left, it is believed as far as the elapsed time allows at twice the fastest pace that was
-/// seen here, and wholly by a process that was never level with it.
+/// as the rounds that we have done, alone or not: believing those skips none. If all others are
+/// away, the last one is believed as far as the elapsed time allows at the mean pace before. If
+/// only one neighbour is left, the measure is twice the fastest pace that was seen here, and a
+/// process that was never level with it believes it wholly.
 class ClockBound {
  public:
   /// `slack`: rounds by which clocks differ in every fleet, so that such a lead has no effect.
-  ClockBound(std::size_t neighbors, Round rounds, Round slack)
-      : neighbors_(neighbors), rounds_(rounds), slack_(slack) {}
+  /// `successor`: until it was level with another neighbour, it needs no claim of those that are
+  /// away. Otherwise it would stay hundreds of rounds late meanwhile.
+  ClockBound(std::size_t neighbors, Round rounds, Round slack, bool successor = false)
+      : neighbors_(neighbors), rounds_(rounds), slack_(slack), successor_(successor) {}
 
   /// Returns the clock to believe when `from` claims `claim`; ours is `own`, after `done` rounds.
   Round believe(PeerId from, Round claim, Round own, Time now, Round done = 0);
   /// The neighbour has died or left: its claims are not needed for belief.
   void leaves(PeerId neighbor) { gone_.insert(neighbor); }
-  /// A successor cannot reach the neighbour: until it was level with another one, the claims of the
-  /// absent one are not needed either. Otherwise it would stay hundreds of rounds late meanwhile.
   void goes_away(PeerId neighbor) { away_.insert(neighbor); }
   void returns(PeerId neighbor) {
     gone_.erase(neighbor);
@@ -92,24 +93,26 @@ class ClockBound {
     Time level_at{0};
     std::optional<Time> level_since{};  ///< none if they are not so now
     Time heard_at{0};
+    double pace = 0;  ///< our mean pace until then, in rounds per second
   };
   /// After an absence or a standstill an old message brings an old clock, with which ours is level
   /// for a moment.
   static constexpr Time settled = std::chrono::seconds(1);
   void watch_pace(Round own, Time now);
-  bool is_only(PeerId from, const Claim& claim) const;
   Round others_claim(PeerId from) const;
-  Round allowed_by_time(const Claim& claim, Time now) const;
+  Round allowed_alone(PeerId from, const Claim& claim, Time now) const;
 
   std::size_t neighbors_;
   Round rounds_;
   Round slack_;
+  bool successor_;
   std::map<PeerId, Claim> claims_;
   std::set<PeerId> gone_, away_;
   Time watched_at_{0};
   Round watched_ = 0;
-  bool jumped_ = false;  ///< a neighbour far ahead was believed since then
-  double fastest_ = 0;   ///< rounds per second
+  bool jumped_ = false;                        ///< a neighbour far ahead was believed since then
+  double fastest_ = 0;                         ///< rounds per second
+  double rounds_seen_ = 0, seconds_seen_ = 0;  ///< without such jumps
 };
 
 /// Limits the log lines that another program may cause between two heartbeats, and counts the rest.

@@ -15,7 +15,8 @@ LinkLayer::LinkLayer(LinkSettings settings, Carrier& carrier, LinkUser& user, st
       shared_{.settings = settings_,
               .carrier = carrier,
               .user = user,
-              .clocks = {settings_.neighbors.size(), settings_.rounds, settings_.slack},
+              .clocks = {settings_.neighbors.size(), settings_.rounds, settings_.slack,
+                         settings_.rejoin},
               .jitter = Rng(seed).derive("redial").derive(settings_.self.peer),
               .neighbor_of = {}},
       pending_(settings_.most_strangers, settings_.strangers_of_one) {

@@ -43,22 +43,20 @@ Round ClockBound::believe(PeerId from, Round claim, Round own, Time now, Round d
     const bool returned = now - before > settled && known.level_since != before;
     if (!known.level_since || returned) known.level_since = now;
     if (!known.was_level || now - *known.level_since >= settled)
-      known = {known.clock, true, own, now, known.level_since, now};
+      known = {known.clock,
+               true,
+               own,
+               now,
+               known.level_since,
+               now,
+               rounds_seen_ / std::max(seconds_seen_, in_seconds(settled))};
     return claim;
   }
   known.level_since.reset();
-  const Round proved = std::max({own + slack_, done, others_claim(from)});
   const Round believed = std::min(
-      claim, is_only(from, known) ? std::max(proved, allowed_by_time(known, now)) : proved);
+      claim, std::max({own + slack_, done, others_claim(from), allowed_alone(from, known, now)}));
   jumped_ = jumped_ || believed > own + slack_;
   return believed;
-}
-
-bool ClockBound::is_only(PeerId from, const Claim& claim) const {
-  std::set<PeerId> absent = gone_;
-  if (!claim.was_level) absent.insert(away_.begin(), away_.end());
-  absent.insert(from);
-  return absent.size() >= neighbors_;
 }
 
 Round ClockBound::others_claim(PeerId from) const {
@@ -68,9 +66,15 @@ Round ClockBound::others_claim(PeerId from) const {
   return furthest;
 }
 
-Round ClockBound::allowed_by_time(const Claim& claim, Time now) const {
-  if (!claim.was_level) return rounds_;
-  const double rounds = 2 * fastest_ * in_seconds(now - claim.level_at);
+/// Returns the clock to believe if no other neighbour could know better now; 0 if one could.
+Round ClockBound::allowed_alone(PeerId from, const Claim& claim, Time now) const {
+  std::set<PeerId> absent = gone_;
+  absent.insert(from);
+  const bool only = absent.size() >= neighbors_;
+  absent.insert(away_.begin(), away_.end());
+  if (absent.size() < neighbors_) return 0;
+  if (!claim.was_level) return only || successor_ ? rounds_ : 0;
+  const double rounds = (only ? 2 * fastest_ : claim.pace) * in_seconds(now - claim.level_at);
   return rounds >= static_cast<double>(rounds_) ? rounds_
                                                 : claim.level + slack_ + static_cast<Round>(rounds);
 }
@@ -79,9 +83,13 @@ Round ClockBound::allowed_by_time(const Claim& claim, Time now) const {
 void ClockBound::watch_pace(Round own, Time now) {
   constexpr Time window = std::chrono::milliseconds(100);
   if (now - watched_at_ < window) return;
-  if (!std::exchange(jumped_, false) && watched_at_ > Time{0})
-    fastest_ =
-        std::max(fastest_, static_cast<double>(own - watched_) / in_seconds(now - watched_at_));
+  if (!std::exchange(jumped_, false) && watched_at_ > Time{0}) {
+    const auto rounds = static_cast<double>(own - watched_);
+    const double seconds = in_seconds(now - watched_at_);
+    fastest_ = std::max(fastest_, rounds / seconds);
+    rounds_seen_ += rounds;
+    seconds_seen_ += seconds;
+  }
   watched_at_ = now;
   watched_ = own;
 }

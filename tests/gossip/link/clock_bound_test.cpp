@@ -27,6 +27,22 @@ TEST(ClockBound, RoundsThatWereDoneAloneAreBelieved) {
   EXPECT_EQ(bound.believe(1, 800, 100, seconds(1), 700), 700U) << "no further";
 }
 
+/// Each of ten seconds brings 10 rounds, with two neighbours. Then one is away, and the other one
+/// says for ten seconds that it is far ahead, while we wait for a deadline.
+TEST(ClockBound, WhoIsAloneHereIsBelievedAtTheMeanPace) {
+  ClockBound bound(2, 1'000'000, 6);
+  for (int second = 1; second <= 11; ++second)
+    for (const PeerId each : {1U, 2U})
+      bound.believe(each, static_cast<Round>(second) * 10, static_cast<Round>(second) * 10,
+                    seconds(second));
+  EXPECT_EQ(bound.believe(1, lie, 110, seconds(21)), 116U) << "the other one could know better";
+  bound.goes_away(2);
+  EXPECT_EQ(bound.believe(1, 200, 110, seconds(21)), 200U);
+  EXPECT_EQ(bound.believe(1, lie, 110, seconds(21)), 110 + 6 + 100U);
+  bound.returns(2);
+  EXPECT_EQ(bound.believe(1, lie, 110, seconds(21)), 116U);
+}
+
 TEST(ClockBound, NothingIsBeyondTheRun) {
   ClockBound bound(2, 1000, 6);
   bound.believe(1, lie, 100, seconds(1));
@@ -44,12 +60,12 @@ TEST(ClockBound, TheOnlyNeighbourOfANewProcessIsBelieved) {
 }
 
 TEST(ClockBound, TheOnlyNeighbourThatANewProcessReachesIsBelieved) {
-  ClockBound bound(2, 1000, 6);
+  ClockBound bound(2, 1000, 6, true);
   bound.goes_away(2);
   EXPECT_EQ(bound.believe(1, 700, 0, seconds(1)), 700U);
   EXPECT_EQ(bound.believe(1, 700, 700, seconds(1)), 700U);
   EXPECT_EQ(bound.believe(1, 900, 701, seconds(1)), 707U) << "now it knows its round";
-  ClockBound other(2, 1000, 6);
+  ClockBound other(2, 1000, 6, true);
   other.goes_away(2);
   other.returns(2);
   EXPECT_EQ(other.believe(1, 700, 0, seconds(1)), 6U);
