@@ -74,6 +74,41 @@ function(gv_data source header)
   set_source_files_properties(${source} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR})
 endfunction()
 
+# gv_table(target function header type ending names...): the function that returns a table, in a source of its own. Each row
+# is in the file of its method, model or command: a constant (ending _row), or what a function returns (ending "_model()").
+# The names are in the order of the table.
+function(gv_table target function header type ending)
+  string(REGEX REPLACE "::[^:]+$" "" namespace ${function})
+  string(REGEX REPLACE "^.*::" "" name ${function})
+  list(TRANSFORM ARGN APPEND "${ending}")
+  list(JOIN ARGN ", " rows)
+  list(JOIN ARGN ", &" addresses)
+  if(ending MATCHES "\\(\\)$")
+    set(declared "${type} ${rows}")
+    set(returned "const std::vector<${type}>&")
+    set(table "const std::vector<${type}> rows{${rows}}")
+  else()
+    set(declared "extern const ${type} ${rows}")
+    set(returned "std::span<const ${type}* const>")
+    set(table "constexpr const ${type}* rows[]{&${addresses}}")
+  endif()
+  set(source ${PROJECT_BINARY_DIR}/generated/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "#include \"${header}\"
+
+namespace ${namespace} {
+
+${declared};
+
+${returned} ${name}() {
+  static ${table};
+  return rows;
+}
+
+}  // namespace ${namespace}
+")
+  target_sources(${target} PRIVATE ${source})
+endfunction()
+
 # gv_precompile(target headers...): headers that most sources of the target include, parsed once: of third parties, of the
 # standard library, and of rooms below (whoever parses a header so is not warned of what is in it, its own room is). Every
 # source still includes what it needs: GV_PRECOMPILE=OFF builds without, and .ci/ does so once. Clang compares what it parsed

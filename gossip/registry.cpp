@@ -1,7 +1,6 @@
 #include "gossip/registry.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -10,110 +9,23 @@
 
 namespace gv {
 
-extern const AlgorithmRow d_psgd_lian_row, d_psgd_atc_row, d_psgd_cta_row;
-extern const AlgorithmRow ring_all_reduce_row, driver_all_reduce_row, doubling_all_reduce_row;
-extern const AlgorithmRow hierarchical_all_reduce_row;
-extern const AlgorithmRow sparta_row;
-extern const AlgorithmRow local_sgd_row;
-extern const AlgorithmRow diloco_row;
-extern const AlgorithmRow streaming_diloco_row, eager_diloco_row;
-extern const AlgorithmRow factored_diloco_row;
-extern const AlgorithmRow sparse_loco_row;
-extern const AlgorithmRow slowmo_row;
-extern const AlgorithmRow noloco_row;
-extern const AlgorithmRow d2_row;
-extern const AlgorithmRow extra_row;
-extern const AlgorithmRow nids_row;
-extern const AlgorithmRow led_row;
-extern const AlgorithmRow proxskip_row;
-extern const AlgorithmRow gradient_tracking_row, aug_dgm_row, momentum_tracking_row;
-extern const AlgorithmRow beer_row, motef_row;
-extern const AlgorithmRow gt_adam_row;
-extern const AlgorithmRow gut_row;
-extern const AlgorithmRow k_gt_row;
-extern const AlgorithmRow choco_sgd_row, deep_squeeze_row, clipped_gossip_row;
-extern const AlgorithmRow robust_gossip_row;
-extern const AlgorithmRow quasi_global_momentum_row;
-extern const AlgorithmRow decentlam_row;
-extern const AlgorithmRow gossip_pga_row;
-extern const AlgorithmRow sync_parameter_server_row, async_parameter_server_row;
-extern const AlgorithmRow ad_psgd_row;
-extern const AlgorithmRow relay_sgd_row;
-extern const AlgorithmRow sgp_row;
-extern const AlgorithmRow downpour_row;
-extern const AlgorithmRow decoupled_diloco_row, async_diloco_row;
-extern const AlgorithmRow sync_easgd_row, async_easgd_row;
-extern const AlgorithmRow fedavg_row;
-extern const AlgorithmRow scaffold_row;
-extern const AlgorithmRow flexrr_row;
-extern const AlgorithmRow hogwild_row;
-extern const AlgorithmRow isolated_row;
+/// The methods of the tree, by gossip/CMakeLists.txt.
+std::span<const AlgorithmRow* const> own_algorithms();
 
 namespace {
 
-constexpr std::array own_rows{&d_psgd_lian_row,
-                              &d_psgd_atc_row,
-                              &d_psgd_cta_row,
-                              &sparta_row,
-                              &ring_all_reduce_row,
-                              &driver_all_reduce_row,
-                              &doubling_all_reduce_row,
-                              &hierarchical_all_reduce_row,
-                              &local_sgd_row,
-                              &diloco_row,
-                              &streaming_diloco_row,
-                              &eager_diloco_row,
-                              &factored_diloco_row,
-                              &sparse_loco_row,
-                              &slowmo_row,
-                              &noloco_row,
-                              &d2_row,
-                              &extra_row,
-                              &nids_row,
-                              &led_row,
-                              &proxskip_row,
-                              &gradient_tracking_row,
-                              &aug_dgm_row,
-                              &momentum_tracking_row,
-                              &beer_row,
-                              &motef_row,
-                              &gt_adam_row,
-                              &k_gt_row,
-                              &gut_row,
-                              &quasi_global_momentum_row,
-                              &decentlam_row,
-                              &gossip_pga_row,
-                              &choco_sgd_row,
-                              &deep_squeeze_row,
-                              &clipped_gossip_row,
-                              &robust_gossip_row,
-                              &relay_sgd_row,
-                              &sgp_row,
-                              &ad_psgd_row,
-                              &sync_parameter_server_row,
-                              &async_parameter_server_row,
-                              &downpour_row,
-                              &decoupled_diloco_row,
-                              &async_diloco_row,
-                              &sync_easgd_row,
-                              &async_easgd_row,
-                              &fedavg_row,
-                              &scaffold_row,
-                              &flexrr_row,
-                              &hogwild_row,
-                              &isolated_row};
-
 /// Rows of plug-ins follow ours. The room is reserved from the beginning, so that spans stay valid.
 constexpr std::size_t most_added = 64;
-struct Table {
-  std::array<const AlgorithmRow*, own_rows.size() + most_added> rows{};
-  std::size_t count = own_rows.size();
-  Table() { std::ranges::copy(own_rows, rows.begin()); }
-};
 
-Table& table() {
-  static Table table;
-  return table;
+std::vector<const AlgorithmRow*>& table() {
+  static std::vector<const AlgorithmRow*> rows = [] {
+    const auto own = own_algorithms();
+    std::vector<const AlgorithmRow*> all;
+    all.reserve(own.size() + most_added);
+    all.assign(own.begin(), own.end());
+    return all;
+  }();
+  return rows;
 }
 
 std::string objection_to_row(const AlgorithmRow& row) {
@@ -126,17 +38,16 @@ std::string objection_to_row(const AlgorithmRow& row) {
 }  // namespace
 
 std::span<const AlgorithmRow* const> algorithms() {
-  return std::span(table().rows).first(table().count);
+  return table();
 }
 
 std::string add_algorithms(std::span<const AlgorithmRow* const> rows) {
-  Table& all = table();
-  if (rows.size() > all.rows.size() - all.count)
+  std::vector<const AlgorithmRow*>& all = table();
+  if (rows.size() > all.capacity() - all.size())
     return fmt::format("more than {} methods of plug-ins", most_added);
   for (const AlgorithmRow* row : rows)
     if (std::string wrong = objection_to_row(*row); !wrong.empty()) return wrong;
-  std::ranges::copy(rows, all.rows.begin() + static_cast<std::ptrdiff_t>(all.count));
-  all.count += rows.size();
+  all.insert(all.end(), rows.begin(), rows.end());
   return "";
 }
 

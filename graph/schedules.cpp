@@ -8,24 +8,14 @@
 
 namespace gv {
 
-extern const ScheduleFamily one_peer_exponential_family;
-extern const ScheduleFamily random_matching_family;
-extern const ScheduleFamily base_family;
-extern const ScheduleFamily od_equi_dyn_family;
-extern const ScheduleFamily ou_equi_dyn_family;
-extern const ScheduleFamily matcha_family;
 extern const ScheduleFamily matrices_family;
 
 namespace {
 
-constexpr const ScheduleFamily* families[] = {
-    &one_peer_exponential_family, &random_matching_family, &base_family,     &od_equi_dyn_family,
-    &ou_equi_dyn_family,          &matcha_family,          &matrices_family,
-};
-
 const ScheduleFamily* find_family(std::string_view name) {
+  const auto families = schedule_families();
   const auto it = std::ranges::find(families, name, &ScheduleFamily::name);
-  return it == std::end(families) ? nullptr : *it;
+  return it == families.end() ? nullptr : *it;
 }
 
 std::unique_ptr<MixingSchedule> static_schedule(const ScheduleSpec& spec, PeerId n) {
@@ -34,10 +24,6 @@ std::unique_ptr<MixingSchedule> static_schedule(const ScheduleSpec& spec, PeerId
 }
 
 }  // namespace
-
-std::span<const ScheduleFamily* const> schedule_families() {
-  return families;
-}
 
 bool is_schedule(std::string_view text) {
   return find_family(text.substr(0, text.find(':'))) != nullptr;

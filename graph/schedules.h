@@ -8,8 +8,8 @@
 
 namespace gv {
 
-/// Every family of schedules. To add one: its file in graph/schedule/, and its line in
-/// schedules.cpp.
+/// Every family of schedules. To add one: its file in graph/schedule/, and its name in
+/// graph/CMakeLists.txt.
 std::span<const ScheduleFamily* const> schedule_families();
 
 /// Returns whether `text`, "name" or "name:parameters", names a schedule rather than a topology.

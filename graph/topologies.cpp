@@ -8,37 +8,12 @@
 
 namespace gv {
 
-extern const TopologyFamily path_family;
-extern const TopologyFamily star_family;
-extern const TopologyFamily complete_family;
-extern const TopologyFamily grid_family;
-extern const TopologyFamily torus_family;
-extern const TopologyFamily king_torus_family;
-extern const TopologyFamily ring_lattice_family;
-extern const TopologyFamily binary_tree_family;
-extern const TopologyFamily hypercube_family;
-extern const TopologyFamily exponential_family;
-extern const TopologyFamily symmetric_exponential_family;
-extern const TopologyFamily random_regular_family;
-extern const TopologyFamily erdos_renyi_family;
-extern const TopologyFamily small_world_family;
-extern const TopologyFamily d_equi_static_family;
-extern const TopologyFamily u_equi_static_family;
-
 namespace {
-
-constexpr const TopologyFamily* families[] = {
-    &ring_family,           &path_family,        &star_family,        &complete_family,
-    &grid_family,           &torus_family,       &king_torus_family,  &ring_lattice_family,
-    &binary_tree_family,    &hypercube_family,   &exponential_family, &symmetric_exponential_family,
-    &random_regular_family, &erdos_renyi_family, &small_world_family, &d_equi_static_family,
-    &u_equi_static_family,  &file_family,
-};
 
 std::string unknown_family(const std::string& name) {
   std::vector<std::string> names;
   std::string list;
-  for (const TopologyFamily* f : families) {
+  for (const TopologyFamily* f : topology_families()) {
     names.emplace_back(f->name);
     list += (list.empty() ? "" : ", ") + names.back();
   }
@@ -54,13 +29,10 @@ bool begins_topology(std::string_view piece, const std::string& before) {
 
 }  // namespace
 
-std::span<const TopologyFamily* const> topology_families() {
-  return families;
-}
-
 const TopologyFamily* find_topology_family(std::string_view name) {
+  const auto families = topology_families();
   const auto it = std::ranges::find(families, name, &TopologyFamily::name);
-  return it == std::end(families) ? nullptr : *it;
+  return it == families.end() ? nullptr : *it;
 }
 
 TopologySpec parse_topology(std::string_view text) {

@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// Every family of topologies. To add one: its file in graph/topology/, and its line in
-/// topologies.cpp.
+/// Every family of topologies. To add one: its file in graph/topology/, and its name in
+/// graph/CMakeLists.txt.
 std::span<const TopologyFamily* const> topology_families();
 
 /// Returns null if there is no family of this name.

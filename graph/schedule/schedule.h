@@ -73,7 +73,7 @@ class CopiesSchedule final : public MixingSchedule {
 
 struct ScheduleSpec;
 
-/// A family of schedules: one constant, in the file that makes it. graph/schedules.cpp lists all.
+/// A family of schedules: one constant, in the file that makes it. graph/CMakeLists.txt lists all.
 struct ScheduleFamily {
   std::string_view name;     ///< "base"
   std::string_view summary;  ///< one line, with the source

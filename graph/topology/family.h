@@ -46,7 +46,7 @@ struct SearchScope {
 /// GraphParameters to try, as text. Only the best graph of each group is kept.
 using SearchGroups = std::vector<std::vector<std::string>>;
 
-/// A family of topologies: one constant, in its own file. graph/topologies.cpp lists all.
+/// A family of topologies: one constant, in its own file. graph/CMakeLists.txt lists all.
 struct TopologyFamily {
   std::string_view name;     ///< "random-regular"
   std::string_view summary;  ///< one line, with the source

@@ -123,17 +123,20 @@ class NarrowFormatter : public CLI::Formatter {
 };
 
 /// Adds the commands of a group; sets `chosen` to the one that the arguments name.
-void add(CLI::App& app, const Command& group, std::function<int()>& chosen) {
+void add(CLI::App& app,
+         const Command& group,
+         const PeerParts& parts,
+         std::function<int()>& chosen) {
   app.require_subcommand(1);
   for (const Command& row : group.commands) {
     CLI::App* command = app.add_subcommand(row.name, row.summary);
     if (row.hidden) command->group("");
     command->footer(row.examples.empty() ? "" : "Examples:\n" + row.examples);
     if (!row.commands.empty()) {
-      add(*command, row, chosen);
+      add(*command, row, parts, chosen);
       continue;
     }
-    Options options(*command);
+    Options options(*command, parts);
     command->callback([run = row.prepare(options), &chosen] { chosen = run; });
   }
 }
@@ -144,9 +147,9 @@ int report_error(const std::exception& e, int code) {
 }
 
 /// Runs the command that the arguments name. Throws nothing.
-int run_named_command(const Command& program, int argc, char** argv) {
+int run_named_command(int argc, char** argv, const PeerParts& parts) {
   try {
-    return run_command_line(program, version_text(), argc, argv);
+    return run_command_line(whole_program(), version_text(), argc, argv, parts);
   } catch (const FleetError& e) {
     fmt::print(stderr, "{}\n", e.what());
     return exit_code::usage;
@@ -325,13 +328,17 @@ std::vector<CommandFacts> describe(const Command& program) {
   prepare_app(app, program);
   app.set_version_flag("--version", "");
   std::function<int()> chosen;
-  add(app, program, chosen);
+  add(app, program, {}, chosen);
   std::vector<CommandFacts> all;
   describe(app, program, {}, all);
   return all;
 }
 
-int run_command_line(const Command& program, const std::string& version, int argc, char** argv) {
+int run_command_line(const Command& program,
+                     const std::string& version,
+                     int argc,
+                     char** argv,
+                     const PeerParts& parts) {
   CLI::App app{program.summary};
   prepare_app(app, program);
   app.set_version_flag("--version", version);
@@ -339,7 +346,7 @@ int run_command_line(const Command& program, const std::string& version, int arg
     return parse_failure(*command, error);
   });
   std::function<int()> chosen;
-  add(app, program, chosen);
+  add(app, program, parts, chosen);
   refuse_unknown_command(program, argc, argv);
   try {
     app.parse(argc, argv);
@@ -353,7 +360,19 @@ int run_command_line(const Command& program, const std::string& version, int arg
   return chosen();
 }
 
-Command whole_program(const PeerParts& parts) {
+// The groups, by peer/cli/CMakeLists.txt as all commands.
+const std::vector<Command>& graph_commands();
+const std::vector<Command>& bench_commands();
+
+Command graph_command() {
+  return {"graph", "Topologies, their spectra and their predictions", "", {}, graph_commands()};
+}
+
+Command bench_command() {
+  return {"bench", "Measure this machine", "", {}, bench_commands()};
+}
+
+Command whole_program() {
   return {.name = "grapevine",
           .summary =
               "Grapevine: decentralized gossip learning. Every peer trains its own replica and "
@@ -364,7 +383,7 @@ Command whole_program(const PeerParts& parts) {
               "  grapevine simulate configs/digits-torus16.yaml\n"
               "  grapevine graph report --topology ring --topology torus:4x4 --peers 16",
           .prepare = {},
-          .commands = commands(parts)};
+          .commands = commands()};
 }
 
 int run_program(int argc, char** argv, const PeerParts& parts) {
@@ -373,7 +392,7 @@ int run_program(int argc, char** argv, const PeerParts& parts) {
   // does. The processes that we start inherit the second.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   console::open();
-  const int code = run_named_command(whole_program(parts), argc, argv);
+  const int code = run_named_command(argc, argv, parts);
   const std::string unwritten = console::close();
   if (unwritten.empty()) return code;
   fmt::print(stderr, "error: the standard output could not be written: {}\n", unwritten);

@@ -51,7 +51,7 @@ class Option {
 /// option with a vector may be repeated.
 class Options {
  public:
-  explicit Options(CLI::App& app) : app_(app) {}
+  Options(CLI::App& app, const PeerParts& parts) : app_(app), parts_(parts) {}
   void flag(const std::string& name, bool& value, const std::string& help);
   Option value(const std::string& name, std::string& value, const std::string& help);
   Option value(const std::string& name, int& value, const std::string& help);
@@ -69,12 +69,15 @@ class Options {
   Option list(const std::string& name, std::vector<std::uint64_t>& value, const std::string& help);
   /// Adds --json, which every command with results has.
   void json(bool& value) { flag("--json", value, "Print JSON on stdout"); }
+  /// Returns the parts that replace the real ones in peers of this process.
+  const PeerParts& parts() const { return parts_; }
 
  private:
   CLI::App& app_;
+  const PeerParts& parts_;
 };
 
-/// A row of the table of commands (commands.cpp).
+/// A row of the table of commands, in the file of its name: run_command.cpp and so on.
 struct Command {
   std::string name;
   std::string summary;   ///< one sentence for the help text
@@ -101,13 +104,18 @@ Command command(std::string name,
   return {std::move(name), std::move(summary), std::move(examples), prepare, {}, false};
 }
 
-/// Returns the table of all commands. `parts` replace the real ones in peers of this process.
-std::vector<Command> commands(const PeerParts& parts);
+/// Returns the table of all commands (peer/cli/CMakeLists.txt), in the order of the help text.
+const std::vector<Command>& commands();
 
 /// Parses the arguments of `program`, whose help text begins and ends with its summary and
 /// examples, and runs the named command. Returns its exit code, or exit_code::usage after an error
 /// message on stderr. Throws what the command throws, and std::invalid_argument for an unknown one.
-int run_command_line(const Command& program, const std::string& version, int argc, char** argv);
+/// `parts` replace the real ones in peers of this process.
+int run_command_line(const Command& program,
+                     const std::string& version,
+                     int argc,
+                     char** argv,
+                     const PeerParts& parts = {});
 
 /// An option or an argument of a command, as in its help text.
 struct OptionFacts {
@@ -132,7 +140,7 @@ struct CommandFacts {
 std::vector<CommandFacts> describe(const Command& program);
 
 /// Returns the row of the program itself, with all commands.
-Command whole_program(const PeerParts& parts = {});
+Command whole_program();
 
 /// Runs the program `grapevine`: parses the arguments, runs the named command, prints errors on
 /// stderr and returns the exit code (peer/runtime/exit_code.h). Throws nothing. `parts` replace the

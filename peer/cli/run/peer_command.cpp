@@ -107,6 +107,7 @@ struct PeerOptions {
   std::string where;          ///< "here": on the launcher's machine, whatever its host
   PeerPast past;
   double clock_seconds = 0;
+  PeerParts parts;
 };
 
 Time time_of(double seconds) {
@@ -159,10 +160,7 @@ std::optional<SlurmStep> step_to_ask(const Fleet& fleet, PeerId id, const PeerOp
   return step && step->task == id ? step : std::nullopt;
 }
 
-int run_by_hand(const Assembly& fleet,
-                PeerId id,
-                const PeerOptions& options,
-                const PeerParts& parts) {
+int run_by_hand(const Assembly& fleet, PeerId id, const PeerOptions& options) {
   refuse_finished(fleet.fleet);
   console::never_wait();
   if (!options.file.json)
@@ -211,7 +209,7 @@ int run_by_hand(const Assembly& fleet,
     };
     manual.moved = [&] { return meeting->changed(); };
   }
-  const int code = run_manual_peer(fleet, id, manual, options.past, parts, screen);
+  const int code = run_manual_peer(fleet, id, manual, options.past, options.parts, screen);
   if (finite || code != exit_code::done) return code;
   fmt::print(stderr, "{}\n", loss_not_finite(fleet));
   return exit_code::failed;
@@ -228,7 +226,7 @@ void stay_until_told(const std::string& folder) {
 
 /// Runs a peer that an engine may start several times: it joins peers that are training, and never
 /// repeats a finished training.
-int run_engine_peer(const Assembly& fleet, PeerId id, PeerOptions options, const PeerParts& parts) {
+int run_engine_peer(const Assembly& fleet, PeerId id, PeerOptions options) {
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
   std::filesystem::create_directories(folder);
   const LifeMark life(folder);
@@ -242,7 +240,7 @@ int run_engine_peer(const Assembly& fleet, PeerId id, PeerOptions options, const
     options.past.rejoin = options.past.rejoin || life.began() || restarted_by_engine();
     if (options.past.rejoin) fmt::print(stderr, "peer {} was started before: it rejoins\n", id);
     life.begin();
-    code = run_by_hand(fleet, id, options, parts);
+    code = run_by_hand(fleet, id, options);
     if (code == exit_code::done) life.finish();
   }
   if (options.stay && code == exit_code::done) stay_until_told(folder);
@@ -329,7 +327,7 @@ std::optional<ProgramModel> model_of_server(const Fleet& fleet, const PeerOption
   return read_start(path);
 }
 
-int run_peer(PeerOptions options, const PeerParts& parts) {
+int run_peer(PeerOptions options) {
   check_arguments(options);
   options.past.clock = time_of(options.clock_seconds);
   const PeerId id = own_id(options);
@@ -343,13 +341,14 @@ int run_peer(PeerOptions options, const PeerParts& parts) {
   if (options.measure_seconds > 0) return run_measured_peer(fleet, id, options.measure_seconds);
   check_peer_fits(fleet, id);
   if (!options.launched.empty())
-    return run_launched_peer(fleet, id, launched_peer(options), options.past, parts);
+    return run_launched_peer(fleet, id, launched_peer(options), options.past, options.parts);
   tell_devices(fleet, {id});
-  if (options.after_restart) return run_engine_peer(fleet, id, options, parts);
-  return run_by_hand(fleet, id, options, parts);
+  if (options.after_restart) return run_engine_peer(fleet, id, options);
+  return run_by_hand(fleet, id, options);
 }
 
 void peer_options(Options& options, PeerOptions& arguments) {
+  arguments.parts = options.parts();
   add_fleet_options(options, arguments.file).required();
   options.value("--id", arguments.id,
                 "Number of this peer, 0 .. n - 1; set automatically by srun and mpirun");
@@ -392,18 +391,17 @@ void peer_options(Options& options, PeerOptions& arguments) {
 
 }  // namespace
 
-Command peer_command(const PeerParts& parts) {
-  const auto run = [parts](const PeerOptions& options) { return run_peer(options, parts); };
-  return command<PeerOptions>(
-      "peer", "Run one peer of a fleet file in the foreground: on another machine, or by hand",
-      "  on each machine, with the same file and its addresses under `hosts`:\n"
-      "  grapevine peer lan.yaml --id 0\n"
-      "  after a restart of its machine, while the others continue to train:\n"
-      "  grapevine peer lan.yaml --id 0 --rejoin\n"
-      "  under an engine that numbers the peers; Slurm also gives their addresses:\n"
-      "  srun --ntasks 8 grapevine peer fleet.yaml\n"
-      "  mpirun -np 8 grapevine peer fleet.yaml --meet /shared/meeting",
-      peer_options, run);
+Command peer_command() {
+  return command("peer",
+                 "Run one peer of a fleet file in the foreground: on another machine, or by hand",
+                 "  on each machine, with the same file and its addresses under `hosts`:\n"
+                 "  grapevine peer lan.yaml --id 0\n"
+                 "  after a restart of its machine, while the others continue to train:\n"
+                 "  grapevine peer lan.yaml --id 0 --rejoin\n"
+                 "  under an engine that numbers the peers; Slurm also gives their addresses:\n"
+                 "  srun --ntasks 8 grapevine peer fleet.yaml\n"
+                 "  mpirun -np 8 grapevine peer fleet.yaml --meet /shared/meeting",
+                 peer_options, run_peer);
 }
 
 }  // namespace gv::cli

@@ -14,7 +14,7 @@ namespace gv {
 
 /// `data` of a fleet file.
 struct DataSpec {
-  /// Kind, a row of data_kind.cpp. With `program`, `train` is the number of the program's samples
+  /// Kind, a row of data_kinds(). With `program`, `train` is the number of the program's samples
   /// (0: unknown).
   std::string kind = "digits";
   std::string dir;             ///< idx, cifar10, images
