@@ -62,7 +62,7 @@ endfunction()
 # gv_data(source header files...): texts that a source contains. The generated header defines a string for each file:
 # page_css for page.css.
 function(gv_data source header)
-  set(texts "")
+  set(texts "#include <string_view>\n")
   foreach(file ${ARGN})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     file(READ ${file} text)

@@ -73,33 +73,14 @@ bool is_quantity(const std::string& text);
 /// Returns whether a text looks like a reference to an image: letters, digits and . _ - / : @.
 bool is_image(const std::string& text);
 
-/// Returns the labels of the fleet's objects and pods: two lines of YAML.
-std::string kubernetes_labels(const KubernetesFleet& fleet);
-/// Returns the name of the ConfigMap with the fleet's files.
-std::string kubernetes_config(const KubernetesFleet& fleet);
-/// Returns the ConfigMap's key for a file at this path in the pod's folder.
-std::string kubernetes_file_key(const std::string& path);
-
-/// Returns whether the cluster's Jobs count the failures of each index (from 1.29 on).
-bool knows_index_failures(const KubernetesFleet& fleet);
-
-/// Returns the template of a peer's pod, which runs as an ordinary user without privileges, on a
-/// file system that is read-only except its own folders.
-std::string kubernetes_pod(const KubernetesFleet& fleet);
-
 /// Returns a text as one scalar on one line, in YAML 1.2's double quotes. The text must be UTF-8.
 std::string yaml_word(std::string_view text);
-/// Returns ["a", "b"].
-std::string yaml_list(const std::vector<std::string>& words);
 
 /// Returns whether yaml_block can write the text: UTF-8 of printable lines.
 bool fits_yaml_block(std::string_view text);
 /// Returns a text of several lines to follow a key, as YAML's readable literal block: the bytes are
 /// unchanged. `indent`: of the key.
 std::string yaml_block(std::string_view text, std::size_t indent);
-
-/// Indents each line that is not empty by `spaces` more.
-std::string indented(std::string_view text, std::size_t spaces);
 
 /// A batch script that runs a fleet on all nodes of its job.
 struct SlurmFleet {
