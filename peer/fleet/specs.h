@@ -46,8 +46,8 @@ struct LinkSpec {
 
 /// Sharing of a network's bandwidth.
 enum class NetworkShape : std::uint8_t {
-  per_link,  ///< each direction of each link has all the bandwidth
   per_nic,   ///< each peer has all the bandwidth for sending, as with one card
+  per_link,  ///< each direction of each link has all the bandwidth
 };
 
 /// Transport of payloads between processes of one machine.

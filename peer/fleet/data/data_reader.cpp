@@ -95,7 +95,7 @@ class DataReader : Readers {
 
   void read_augment(MapReader& map) {
     std::string augment = "none";
-    set(map.take("augment"), augment, choice_of("data.augment"));
+    map.choose("augment", augment);
     data_.augment = {.crop = augment.starts_with("crop"), .flip = augment.ends_with("flip")};
   }
 
@@ -141,21 +141,16 @@ class DataReader : Readers {
   void read_partition(const Value* value) {
     MapReader map(source_, value, "data.partition", true);
     PartitionSpec& p = data_.partition;
-    const Value* kind = map.take("kind");
-    set(kind, p.kind, choice_of("data.partition.kind"));
+    const Value* kind = map.choose("kind", p.kind);
     const bool by_class = p.kind == "by-label" || p.kind == "by-class";
     if (form_of(data_) == DataForm::text && (by_class || p.kind.starts_with("dirichlet")))
       source_.error(*kind, "a text has no labels to divide it by", "use `iid` or `quantity`");
-    if (p.kind.starts_with("dirichlet"))
-      set(map.take("alpha"), p.alpha, number("data.partition.alpha"));
-    if (p.kind == "dirichlet")
-      set(map.take("min_samples"), p.min_samples, count("data.partition.min_samples"));
-    if (by_class)
-      set(map.take("classes_per_peer"), p.classes_per_peer,
-          count("data.partition.classes_per_peer"));
+    if (p.kind.starts_with("dirichlet")) map.read("alpha", p.alpha);
+    if (p.kind == "dirichlet") map.read("min_samples", p.min_samples);
+    if (by_class) map.read("classes_per_peer", p.classes_per_peer);
     if (p.kind == "quantity") {
       const Value* sizes = map.take("sizes");
-      const KeyRange& range = key_range("data.partition.sizes");
+      const Takes& range = key_range("data.partition.sizes");
       if (sizes != nullptr) p.sizes = read_numbers(source_, *sizes, range.least, range.most);
       if (sizes == nullptr)
         source_.error(*value, "partition `quantity` needs `sizes`, one number per peer");
@@ -241,7 +236,7 @@ std::string DataReading::path(const Value* value, std::string_view key, const st
 }
 
 const DataKind& program_data() {
-  const KeyRange& samples = key_range("data.samples");
+  const Takes& samples = key_range("data.samples");
   static const DataKind row{
       .kind = "program",
       .form = DataForm::oracle,

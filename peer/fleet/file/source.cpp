@@ -203,6 +203,11 @@ const Value::Entry* Value::find(const std::string& key) const {
   return it == entries.end() ? nullptr : &*it;
 }
 
+const Value::Entry* Value::find(const std::string& map, const std::string& key) const {
+  const Entry* const outer = find(map);
+  return outer == nullptr ? nullptr : outer->value.find(key);
+}
+
 Value Source::parse_file() {
   if (no_folder(path_).empty()) {
     diagnostics_.push_back({path_, "is a folder", "", "name a fleet file in it"});

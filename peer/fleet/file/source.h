@@ -49,6 +49,8 @@ struct Value {
   std::vector<Entry> entries;  ///< map, in the file's order
 
   const Entry* find(const std::string& key) const;
+  /// Returns the entry with this key in the map of that name, or null.
+  const Entry* find(const std::string& map, const std::string& key) const;
 };
 struct Value::Entry {
   std::string key;

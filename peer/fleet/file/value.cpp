@@ -142,6 +142,17 @@ std::optional<std::uint64_t> read_count(Source& source,
   return number;
 }
 
+std::optional<std::uint64_t> read_count(Source& source, const Value& value, std::string_view key) {
+  const Takes& range = key_range(key);
+  return read_count(source, value, static_cast<std::uint64_t>(range.least),
+                    static_cast<std::uint64_t>(range.most));
+}
+
+std::optional<double> read_number(Source& source, const Value& value, std::string_view key) {
+  const Takes& range = key_range(key);
+  return read_number(source, value, range.least, range.most);
+}
+
 std::optional<bool> read_bool(Source& source, const Value& value) {
   if (value.kind == Value::Kind::scalar && (value.text == "true" || value.text == "false"))
     return value.text == "true";

@@ -11,9 +11,10 @@ constexpr PlainKey rows[] = {
      "Seed of the data split, the initial weights and the batches. The same seed gives the same "
      "bits.",
      "seed: 42"},
-    {"peers", "a whole number, {range}, a list of groups, or { per_host: N }", "2",
-     "Number of peers, or a list of groups of peers; each group has the keys below.", "peers: 8"},
-    {"peers.per_host", "a whole number, {range}", "",
+    {"peers", Takes("a whole number, {range}, a list of groups, or { per_host: N }", 1, most_peers),
+     "2", "Number of peers, or a list of groups of peers; each group has the keys below.",
+     "peers: 8"},
+    {"peers.per_host", Takes("a whole number, {range}", 1, most_peers), "",
      "Number of peers on each machine under `hosts`, or on each node that Slurm allocates. "
      "Replaces the list of groups; the keys below except `host` and `count` can follow it.",
      "peers: { per_host: 2 }"},
@@ -24,26 +25,28 @@ constexpr PlainKey rows[] = {
     {"peers.precision", "fp32, tf32 or bf16", "train.precision",
      "Precision of matrix products on CUDA.",
      "peers: [{ count: 2, device: auto, precision: tf32 }]"},
-    {"peers.count", "a whole number, {range}", "1", "Number of peers in this group.",
-     "peers: [{ count: 6 }, { count: 2, speed: 4 }]"},
-    {"peers.threads", "a whole number, {range}", "1",
+    {"peers.count", Takes("a whole number, {range}", 1, most_peers), "1",
+     "Number of peers in this group.", "peers: [{ count: 6 }, { count: 2, speed: 4 }]"},
+    {"peers.threads", Takes("a whole number, {range}", 1, 1024), "1",
      "Number of compute threads of each peer of the group.", "peers: [{ count: 2, threads: 4 }]"},
-    {"peers.batch", "samples, {range}", "train.batch", "Minibatch size of each peer of the group.",
+    {"peers.batch", Takes("samples, {range}", 1, 1'000'000), "train.batch",
+     "Minibatch size of each peer of the group.",
      "peers: [{ count: 2, batch: 32 }, { count: 2, batch: 128 }]"},
-    {"peers.speed", "a number, {range}", "1",
+    {"peers.speed", Takes("a number, {range}", 1e-6, 1e6), "1",
      "Relative compute speed of the group's peers. Used by the simulator's clock, `train.batch: "
      "auto` "
      "and `train.local_steps: auto`. `grapevine bench speeds` measures it.",
      "peers: [{ count: 6 }, { count: 2, speed: 4 }]"},
-    {"parallel.stages", "a whole number, {range}, or a list of modules", "",
+    {"parallel.stages", Takes("a whole number, {range}, or a list of modules", 1, 10'000), "",
      "Number of pipeline stages per model, or the modules at which stages begin. A number gives "
      "stages of equal work. Consecutive `peers` form one chain, and the topology connects chains.",
      "parallel: { stages: 2 }"},
-    {"parallel.microbatches", "a whole number, {range}, that divides the batch", "1",
+    {"parallel.microbatches",
+     Takes("a whole number, {range}, that divides the batch", 1, 1'000'000), "1",
      "Number of parts that each minibatch is split into. They follow each other through the "
      "stages, so that all stages have work.",
      "parallel: { stages: 2, microbatches: 8 }"},
-    {"parallel.ahead", "a whole number, {range}, or all", "2",
+    {"parallel.ahead", Takes("a whole number, {range}, or all", 1, 1'000'000), "2",
      "Extra microbatches in flight per downstream stage. 1 uses the least memory, larger values "
      "hide the network, `all` is GPipe.",
      "parallel: { stages: 2, microbatches: 8, ahead: 1 }"},
@@ -60,12 +63,14 @@ constexpr PlainKey rows[] = {
      "Use weights of one age, stages - 1 steps, for a minibatch in all stages (pipedream only). If "
      "false, each stage uses the newest weights that it can.",
      "parallel: { stages: 2, schedule: pipedream, vertical_sync: true }"},
-    {"parallel.copies", "a whole number, {range}, for each stage; together the peers", "(1 each)",
+    {"parallel.copies",
+     Takes("a whole number, {range}, for each stage; together the peers", 1, most_peers),
+     "(1 each)",
      "Number of peers per stage that share its microbatches in turn, so that a slow stage takes no "
      "longer than the others. Needs `all-reduce`, which averages their gradients, and a fleet of "
      "one chain.",
      "algorithm: all-reduce\nparallel: { stages: 2, microbatches: 8, copies: [3, 1] }"},
-    {"parallel.tensor", "a whole number, {range}", "1",
+    {"parallel.tensor", Takes("a whole number, {range}", 1, 10'000), "1",
      "Number of peers per stage that divide its linear layers by rows. Each peer holds part of the "
      "weights, and all exchange their results.",
      "parallel: { stages: 1, tensor: 2 }"},
@@ -80,7 +85,7 @@ constexpr PlainKey rows[] = {
      "Address at which the other machines reach its peers. If it is a name, all of its addresses "
      "are tried. A link-local address includes the network interface: fe80::1%eth0.",
      "hosts: { carl: { address: 192.168.1.12 } }"},
-    {"hosts.NAME.port", "a whole number, {range}", "(any free ones)",
+    {"hosts.NAME.port", Takes("a whole number, {range}", 1, 65535), "(any free ones)",
      "First port that its peers listen on; each further peer takes the next port.",
      "hosts: { ben: { port: 27000 } }"},
     {"hosts.NAME.ssh", "a word for ssh", "(the name)",
@@ -118,7 +123,11 @@ constexpr PlainKey rows[] = {
     {"security", "a word, short for { mode: ... }, or a map", "auto",
      "Encryption and authentication of the links between peers. A word alone is `security.mode`.",
      "security: plaintext"},
-    {"security.mode"},
+    {"security.mode", "auto, tls or plaintext", "auto",
+     "Encryption and authentication of links. auto: links between machines are encrypted and both "
+     "ends authenticate; links within a machine are not. tls: all links are. plaintext: no link "
+     "is.",
+     "security: { mode: tls }"},
     {"security.keys", "a folder, relative to the fleet file", "keys",
      "Folder in which `grapevine keygen` wrote the keys of peers that are started by hand. `run` "
      "makes its own keys.",
@@ -126,11 +135,11 @@ constexpr PlainKey rows[] = {
     {"stop", "rounds, epochs, time, target or patience; the first that comes ends the run", "",
      "Conditions that end the run. At least one is required, except with `program`.",
      "stop: { rounds: 3000 }"},
-    {"stop.rounds", "rounds, {range}", "none",
+    {"stop.rounds", Takes("rounds, {range}", 1, 1e12), "none",
      "Number of rounds after which the run ends. A round is one exchange with the neighbours and "
      "`train.local_steps` gradient steps.",
      "stop: { rounds: 3000 }"},
-    {"stop.epochs", "a number, {range}", "none",
+    {"stop.epochs", Takes("a number, {range}", 1e-6, 1e9), "none",
      "Number of epochs after which the run ends. In one epoch all peers together draw as many "
      "training samples as there are.",
      "stop: { epochs: 10 }"},
@@ -155,10 +164,10 @@ constexpr PlainKey rows[] = {
      "Models that the target applies to. mean: the mean of all models. worst: the least accurate "
      "local model. local: the mean loss or return of the local models.",
      "stop: { rounds: 1000, target: { accuracy: 0.85, of: worst } }"},
-    {"stop.target.for", "evaluations, {range}", "1",
+    {"stop.target.for", Takes("evaluations, {range}", 1, 1000), "1",
      "Number of consecutive evaluations that must reach the target.",
      "stop: { rounds: 1000, target: { loss: 0.4, for: 2 } }"},
-    {"stop.patience", "evaluations, {range}", "none",
+    {"stop.patience", Takes("evaluations, {range}", 1, 1'000'000), "none",
      "Number of consecutive evaluations without an improvement after which the run ends. Compares "
      "the target's figure, or else the loss of the mean model. Needs `data.validation`.",
      "stop: { rounds: 1000, patience: 5 }\ndata: { kind: digits, validation: 10 % }"},
@@ -172,30 +181,46 @@ constexpr PlainKey rows[] = {
     {"checkpoint.every", "rounds", "never",
      "Interval between checkpoints. `run --resume RUN` continues from them.",
      "checkpoint: { every: 100 rounds }"},
-    {"checkpoint.keep", "a whole number, {range}", "2",
+    {"checkpoint.keep", Takes("a whole number, {range}", 1, 1000), "2",
      "Number of newest checkpoints to keep. The newest checkpoint that all peers have is kept in "
      "addition.",
      "checkpoint: { every: 100 rounds, keep: 3 }"},
     {"output.dir", "a path; {name} is the fleet's", "runs/{name}",
      "Folder of the run. A number is appended if the folder exists.",
      "output: { dir: \"runs/{name}\" }"},
-    {"output.save"},
+    {"output.save", "last or best", "last",
+     "Model to save. last: the model at the end. best: the model of the best evaluation, by the "
+     "target's figure or else the loss of the mean model; needs `data.validation`.",
+     "data: { kind: digits, validation: 10 % }\noutput: { save: best }"},
     {"record", "on, off, or rows and moments", "on", "Record how each peer spends its time.",
      "record: off"},
-    {"record.rows", "rounds, {range}", "1024",
+    {"record.rows", Takes("rounds, {range}", 2, 1'000'000), "1024",
      "Maximum number of rounds recorded, spread evenly over the run.", "record: { rows: 4096 }"},
     {"record.moments", "true or false", "true",
      "Also record every interval of some rounds, for `grapevine trace`.",
      "record: { moments: false }"},
     {"launch.grace", "a duration", "8 s", "Time a peer has to exit before it is killed.",
      "launch: { grace: 8 s }"},
-    {"launch.restart"},
+    {"launch.restart", "never or on-failure", "never",
+     "Restart of a peer that dies, from its checkpoint or a neighbour's model.",
+     "launch: { restart: on-failure }"},
     {"launch.leash", "a duration of at least 5 s", "15 s",
      "Maximum silence between launcher and host before each treats the other as lost.",
      "launch: { leash: 15 s }"},
-    {"launch.binary"},
-    {"launch.data"},
-    {"launch.with"},
+    {"launch.binary", "push or installed", "push",
+     "Way in which the program gets to the other machines. push: it is copied. installed: it must "
+     "be there "
+     "already.",
+     "launch: { binary: installed }"},
+    {"launch.data", "there or push", "there",
+     "Way in which the data get to the other machines. there: they must be there already. push: "
+     "they are "
+     "sent with the fleet file, up to 256 MB.",
+     "launch: { data: push }"},
+    {"launch.with", "{launchers}", "auto",
+     "Launcher that starts the peers: on this machine only (local), over ssh, {batch systems}, or "
+     "the one that `hosts` and the environment call for (auto). `--launcher` overrides it.",
+     "launch: { with: slurm }"},
     {"faults.heartbeat", "a duration above 0", "0.5 s", "Time between two heartbeats on a link.",
      "faults: { heartbeat: 0.5 s }"},
     {"faults.dead_after", "a duration of at least two heartbeats", "5 s",
@@ -235,21 +260,21 @@ constexpr PlainKey rows[] = {
      "faults: { inject: [{ at: 30 s, cut: [1, 2], for: 10 s }] }"},
     {"faults.inject.for", "a duration", "", "Duration of a stop or a cut.",
      "faults: { inject: [{ at: 30 s, stop: 2, for: 5 s }] }"},
-    {"robust.clip", "auto, none, or a number, {range}", "none",
+    {"robust.clip", Takes("auto, none, or a number, {range}", 1e-9, 1e9), "none",
      "Maximum distance at which a neighbour's model has its full effect; a model further away has "
      "the effect of one at this distance. auto: averaging with a neighbour moves a peer by at most "
      "two of its own recent steps. Methods that sum: maximum norm of one peer's contribution; "
      "auto: twice the median norm.",
      "robust: { clip: auto }"},
-    {"attackers.count", "a whole number, {range}, and fewer than the peers", "0",
-     "Number of peers that send false models or gradients: the last peers of the fleet.",
+    {"attackers.count", Takes("a whole number, {range}, and fewer than the peers", 0, most_peers),
+     "0", "Number of peers that send false models or gradients: the last peers of the fleet.",
      "attackers: { count: 1 }"},
     {"attackers.kind",
      "sign-flip, noise, alie, inner-product, dissensus, constant, once, nan, stale, drift, aside, "
      "gradient-scale, gradient-flip, gradient-once or gradient-nan",
      "sign-flip", "Attack that the attackers carry out.", "attackers: { count: 1, kind: noise }"},
-    {"attackers.strength", "a number, {range}", "(by the kind)", "Strength of the attack.",
-     "attackers: { count: 1, kind: alie, strength: 1.5 }"},
+    {"attackers.strength", Takes("a number, {range}", 0, 1e30), "(by the kind)",
+     "Strength of the attack.", "attackers: { count: 1, kind: alie, strength: 1.5 }"},
 };
 
 }  // namespace

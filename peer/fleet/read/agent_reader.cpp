@@ -22,17 +22,15 @@ class AgentReader : Readers {
     AgentSpec a;
     a.environment = fleet.data.environment;
     MapReader map(source_, &value, "agent");
-    set(map.take("steps"), a.steps, count("agent.steps"));
-    set(map.take("environments"), a.environments, count("agent.environments"));
-    set(map.take("discount"), a.discount, number("agent.discount"));
-    set(map.take("n_step"), a.n_step, count("agent.n_step"));
-    const Value* const memory = map.take("memory");
-    const Value* const warm_up = map.take("warm_up");
-    set(memory, a.memory, count("agent.memory"));
-    set(warm_up, a.warm_up, count("agent.warm_up"));
-    set(map.take("refresh"), a.refresh, count("agent.refresh"));
-    set(map.take("priority"), a.priority, number("agent.priority"));
-    set(map.take("correction"), a.correction, number("agent.correction"));
+    map.read("steps", a.steps);
+    map.read("environments", a.environments);
+    map.read("discount", a.discount);
+    map.read("n_step", a.n_step);
+    const Value* const memory = map.read("memory", a.memory);
+    const Value* const warm_up = map.read("warm_up", a.warm_up);
+    map.read("refresh", a.refresh);
+    map.read("priority", a.priority);
+    map.read("correction", a.correction);
     read_explore(map.take("explore"), a.explore);
     read_actors(map, fleet, a);
     if (const Value* const time = map.take("step_time"))
@@ -47,14 +45,10 @@ class AgentReader : Readers {
  private:
   /// Reads actors and the memories, with their limit, between actors and learners.
   void read_actors(MapReader& map, const Fleet& fleet, AgentSpec& a) {
-    const Value* const actors = map.take("actors");
-    const Value* const memories = map.take("memories");
-    const Value* const limit = map.take("samples_per_insert");
-    const Value* const every = map.take("model_every");
-    set(actors, a.actors, count("agent.actors"));
-    set(memories, a.memories, count("agent.memories"));
-    set(limit, a.samples_per_insert, number("agent.samples_per_insert"));
-    set(every, a.model_every, count("agent.model_every"));
+    map.read("actors", a.actors);
+    const Value* const memories = map.read("memories", a.memories);
+    const Value* const limit = map.read("samples_per_insert", a.samples_per_insert);
+    const Value* const every = map.read("model_every", a.model_every);
     if (a.actors > 0) {
       if (memories != nullptr) check_memories(*memories, fleet, a);
       return;
@@ -82,16 +76,11 @@ class AgentReader : Readers {
   void read_explore(const Value* value, ExploreSpec& explore) {
     if (value == nullptr) return;
     MapReader map(source_, value, "agent.explore");
-    const Value* const from = map.take("from");
-    const Value* const to = map.take("to");
-    const Value* const over = map.take("over");
-    const Value* const base = map.take("base");
-    const Value* const power = map.take("power");
-    set(from, explore.from, number("agent.explore.from"));
-    set(to, explore.to, number("agent.explore.to"));
-    set(over, explore.over, count("agent.explore.over"));
-    set(base, explore.base, number("agent.explore.base"));
-    set(power, explore.power, number("agent.explore.power"));
+    const Value* const from = map.read("from", explore.from);
+    const Value* const to = map.read("to", explore.to);
+    const Value* const over = map.read("over", explore.over);
+    const Value* const base = map.read("base", explore.base);
+    const Value* const power = map.read("power", explore.power);
     map.finish();
     const bool falls = from != nullptr || to != nullptr || over != nullptr;
     if (falls && (base != nullptr || power != nullptr))
@@ -139,18 +128,18 @@ class AgentChecks {
   void check() {
     const std::optional<TargetSpec>& target = fleet_.stop.target;
     if (target && target->figure == TargetSpec::Figure::accuracy)
-      refuse(entry("stop", "target"), "an agent has no accuracy, but a return",
+      refuse(root_.find("stop", "target"), "an agent has no accuracy, but a return",
              "write such as `target: { return: 475 }`");
     constexpr const char* no_samples = "an agent has no samples, and so no epochs";
     if (fleet_.stop.epochs)
-      refuse(entry("stop", "epochs"), no_samples, "write `stop: { rounds: N }`");
+      refuse(root_.find("stop", "epochs"), no_samples, "write `stop: { rounds: N }`");
     if (fleet_.evaluate_every_epochs)
-      refuse(entry("evaluate", "every"), no_samples, "write it in rounds, or as a time");
+      refuse(root_.find("evaluate", "every"), no_samples, "write it in rounds, or as a time");
     if (fleet_.class_weights.any())
-      refuse(entry("train", "class_weights"),
+      refuse(root_.find("train", "class_weights"),
              "the classes of an agent are its actions, which have no labels", "leave it out");
     if (fleet_.by_samples)
-      refuse(entry("train", "peer_weights"), "an agent has no samples to be weighed by",
+      refuse(root_.find("train", "peer_weights"), "an agent has no samples to be weighed by",
              "leave it out");
     if (fleet_.parallel)
       refuse(root_.find("parallel"), "an agent acts with a whole model, and chains divide it",
@@ -160,11 +149,6 @@ class AgentChecks {
   }
 
  private:
-  const Value::Entry* entry(const std::string& map, const std::string& key) const {
-    const Value::Entry* const top = root_.find(map);
-    return top == nullptr ? nullptr : top->value.find(key);
-  }
-
   void refuse(const Value::Entry* at, const std::string& why, const std::string& help) {
     source_.error(at == nullptr ? root_ : at->value, why, help);
   }

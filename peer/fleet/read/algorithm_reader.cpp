@@ -70,8 +70,7 @@ class AlgorithmReader : Readers {
     if (word == nullptr) source_.error(*value, "a codec has a `kind`, such as `int8`");
     set(word, kind, choice(codec_words()));
     Codec codec{.kind = codec_kind(kind)};
-    if (codec.keeps_some())
-      set(map.take("fraction"), codec.fraction, number("algorithm.codec.fraction"));
+    if (codec.keeps_some()) map.read("fraction", codec.fraction);
     if (!codec.dense() && row.codecs == Codecs::dense)
       source_.error(
           *value,

@@ -147,9 +147,7 @@ class FleetReader : Readers {
     MapReader map(source_, value, "train");
     fleet_.optimizer = read_optimizer(source_, map.take("optimizer"));
     fleet_.class_weights = read_class_weights(source_, map.take("class_weights", "none"));
-    std::string weights = "equal";
-    set(map.take("peer_weights"), weights, choice_of("train.peer_weights"));
-    fleet_.by_samples = weights == "samples";
+    map.choose("peer_weights", fleet_.by_samples);
     set(map.take("device"), usual_.device,
         [this](const Value& v) { return read_device(source_, v); });
     set(map.take("precision"), usual_.precision,
@@ -189,12 +187,9 @@ class FleetReader : Readers {
                            "write `stop: { epochs: 20 }`, `stop: { rounds: 1000 }`, `stop: { time: "
                            "10 min }` or `stop: { target: { accuracy: 0.9 } }`");
     MapReader map(source_, value, "stop");
-    const Value* rounds = map.take("rounds", "none");
-    const Value* epochs = map.take("epochs", "none");
-    const Value* time = map.take("time", "none");
-    if (rounds != nullptr) fleet_.stop.rounds = count("stop.rounds")(*rounds);
-    if (epochs != nullptr) fleet_.stop.epochs = number("stop.epochs")(*epochs);
-    if (time != nullptr) fleet_.stop.time = read_duration(source_, *time);
+    set(map.take("rounds", "none"), fleet_.stop.rounds, count("stop.rounds"));
+    set(map.take("epochs", "none"), fleet_.stop.epochs, number("stop.epochs"));
+    set(map.take("time", "none"), fleet_.stop.time, duration());
     if (const Value* patience = map.take("patience", "none")) {
       set(patience, fleet_.stop.patience, count("stop.patience"));
       require_validation(*patience, "patience looks at a validation set");
@@ -264,8 +259,8 @@ class FleetReader : Readers {
       return;
     }
     MapReader map(source_, value, "record");
-    set(map.take("rows"), record.rows, count("record.rows"));
-    set(map.take("moments"), record.moments, flag());
+    map.read("rows", record.rows);
+    map.read("moments", record.moments);
     map.finish();
   }
 
@@ -278,24 +273,20 @@ class FleetReader : Readers {
       else if (e)
         source_.error(*every, "a number of rounds is a whole number");
     }
-    set(map.take("keep"), fleet_.checkpoint.keep, count("checkpoint.keep"));
+    map.read("keep", fleet_.checkpoint.keep);
     map.finish();
   }
 
   void read_launch(const Value* value) {
     MapReader map(source_, value, "launch");
-    set(map.take("grace"), fleet_.grace, duration());
-    std::string restart = "never";
-    set(map.take("restart"), restart, choice_of("launch.restart"));
-    fleet_.restart = restart == "on-failure";
-    read_leash(map.take("leash"));
-    std::string binary = "push";
-    set(map.take("binary"), binary, choice_of("launch.binary"));
-    fleet_.push = binary == "push";
-    std::string data = "there";
-    const Value* const push = map.take("data");
-    set(push, data, choice_of("launch.data"));
-    fleet_.push_data = data == "push";
+    map.read("grace", fleet_.grace);
+    map.choose("restart", fleet_.restart);
+    const Value* const leash = map.read("leash", fleet_.leash);
+    if (leash != nullptr) check_leash(*leash);
+    bool installed = false;
+    map.choose("binary", installed);
+    fleet_.push = !installed;
+    const Value* const push = map.choose("data", fleet_.push_data);
     // Parts (`{id}`) are not sent, so a host with its own folder may have some.
     const bool sends_all = fleet_.push_data && !fleet_.data.per_peer();
     for (const HostSpec& host : fleet_.hosts)
@@ -303,28 +294,23 @@ class FleetReader : Readers {
         source_.error(*push,
                       fmt::format("the data are sent to every host, and {} has its own", host.name),
                       "leave out `data: push`, or `data` of the host");
-    set(map.take("with"), fleet_.launch_with, choice_of("launch.with"));
+    map.choose("with", fleet_.launch_with);
     map.finish();
   }
 
   /// Signs of life are sent every two seconds.
-  void read_leash(const Value* value) {
+  void check_leash(const Value& value) {
     constexpr Time least{std::chrono::seconds(5)};
-    if (value == nullptr) return;
-    set(value, fleet_.leash, duration());
     if (fleet_.leash < least)
-      source_.error(*value, fmt::format("`{}` is too short a leash", value->text),
+      source_.error(value, fmt::format("`{}` is too short a leash", value.text),
                     "write at least `5 s`: a sign of life comes every two seconds");
   }
 
   void read_output(const Value* value) {
     fleet_.output_dir = "runs/{name}";
     MapReader map(source_, value, "output");
-    set(map.take("dir"), fleet_.output_dir, word());
-    const Value* const save = map.take("save");
-    std::string which = "last";
-    set(save, which, choice_of("output.save"));
-    fleet_.keep_best = which == "best";
+    map.read("dir", fleet_.output_dir);
+    const Value* const save = map.choose("save", fleet_.keep_best);
     if (fleet_.keep_best)
       require_validation(*save, "the best model is the best of a validation set");
     map.finish();

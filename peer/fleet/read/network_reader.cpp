@@ -6,7 +6,6 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/file/value.h"
-#include "peer/fleet/keys/key_words.h"
 #include "peer/fleet/read/sections.h"
 
 namespace gv {
@@ -17,10 +16,8 @@ constexpr const char* pair_help =
 
 void read_link_keys(MapReader& map, Time& latency, Time& jitter, double& bandwidth) {
   Source& source = map.source();
-  if (const Value* value = map.take("latency"))
-    latency = read_duration(source, *value).value_or(latency);
-  const Value* own_jitter = map.take("jitter");
-  if (own_jitter != nullptr) jitter = read_duration(source, *own_jitter).value_or(jitter);
+  map.read("latency", latency);
+  const Value* own_jitter = map.read("jitter", jitter);
   if (const Value* value = map.take("bandwidth"))
     bandwidth = read_bandwidth(source, *value).value_or(bandwidth);
   if (own_jitter != nullptr && jitter > latency) {
@@ -185,20 +182,13 @@ NetworkSpec read_network(Source& source,
   NetworkSpec spec;
   MapReader map(source, network, "network");
   read_link_keys(map, spec.latency, spec.jitter, spec.bandwidth);
-  if (const Value* shape = map.take("shape")) {
-    const auto word = read_choice(source, *shape, key_words("network.shape"));
-    if (word == "per-link") spec.shape = NetworkShape::per_link;
-  }
-  if (const Value* emulate = map.take("emulate"))
-    spec.emulate = read_bool(source, *emulate).value_or(false);
-  if (const Value* local = map.take("local")) {
-    const auto word = read_choice(source, *local, key_words("network.local"));
-    if (word == "tcp") spec.local = LocalTransport::tcp;
-    if (word == "shared" && spec.emulate)
-      source.error(*local, "shared memory and an emulated network exclude each other",
-                   "emulation delays what is sent, and shared memory sends nothing: leave out "
-                   "`local` or `emulate`");
-  }
+  map.choose("shape", spec.shape);
+  map.read("emulate", spec.emulate);
+  const Value* local = map.choose("local", spec.local);
+  if (local != nullptr && local->text == "shared" && spec.emulate)
+    source.error(*local, "shared memory and an emulated network exclude each other",
+                 "emulation delays what is sent, and shared memory sends nothing: leave out "
+                 "`local` or `emulate`");
   map.finish();
   if (links == nullptr) return spec;
   LinkReader reader(hosts, spec);

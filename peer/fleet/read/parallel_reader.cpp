@@ -35,18 +35,16 @@ class ParallelReader : Readers {
     else
       source_.error(value, "missing key `stages`",
                     "write how many peers divide a model, such as `parallel: { stages: 2 }`");
-    const Value* const microbatches = map.take("microbatches");
-    set(microbatches, spec_.microbatches, count("parallel.microbatches"));
+    const Value* const microbatches = map.read("microbatches", spec_.microbatches);
     const Value* const ahead = map.take("ahead");
     if (ahead != nullptr) read_ahead(*ahead);
-    set(map.take("recompute"), spec_.recompute, flag());
-    if (const Value* schedule = map.take("schedule")) read_schedule(*schedule);
-    const Value* const vertical_sync = map.take("vertical_sync");
-    set(vertical_sync, spec_.vertical_sync, flag());
+    map.read("recompute", spec_.recompute);
+    map.choose("schedule", spec_.schedule);
+    if (spec_.schedule == Schedule::pipedream) spec_.ahead = 1;
+    const Value* const vertical_sync = map.read("vertical_sync", spec_.vertical_sync);
     const Value* const place = map.take("place");
     const Value* const copies = map.take("copies");
-    const Value* const tensor = map.take("tensor");
-    set(tensor, spec_.tensor, count("parallel.tensor"));
+    const Value* const tensor = map.read("tensor", spec_.tensor);
     map.finish();
     check_schedule(microbatches, ahead, vertical_sync);
     if (copies != nullptr) read_copies(*copies);
@@ -81,14 +79,6 @@ class ParallelReader : Readers {
       spec_.ahead = ParallelSpec::all;
     else
       set(&value, spec_.ahead, count("parallel.ahead"));
-  }
-
-  void read_schedule(const Value& value) {
-    const std::string other(name_of(Schedule::pipedream));
-    const std::vector<std::string> words{std::string(name_of(Schedule::flush)), other};
-    if (read_choice(source_, value, words) != other) return;
-    spec_.schedule = Schedule::pipedream;
-    spec_.ahead = 1;
   }
 
   /// Without flush, a minibatch has no microbatches, and PipeDream determines how far ahead a stage
@@ -240,18 +230,18 @@ class ParallelChecks {
     check_work();
     check_method();
     if (fleet_.evaluate_period > Time{0})
-      refuse(entry("evaluate", "every"),
+      refuse(root_.find("evaluate", "every"),
              "`evaluate.every` is a time, at which the stages of a model are in different rounds: "
              "write it in rounds or epochs");
     if (fleet_.by_samples)
-      refuse(entry("train", "peer_weights"),
+      refuse(root_.find("train", "peer_weights"),
              "`train.peer_weights` weighs whole gradients, and a stage has a part of one");
     if (fleet_.data.per_peer())
-      refuse(entry("data", "file"),
+      refuse(root_.find("data", "file"),
              "each peer has a table of its own, and the first and the last stage of a chain need "
              "the same samples");
     if (fleet_.restart)
-      refuse(entry("launch", "restart"),
+      refuse(root_.find("launch", "restart"),
              "a process that replaces a stage does not have the minibatches in flight: "
              "leave out `launch.restart`, and resume with `run --resume`");
     for (const PeerSpec& peer : fleet_.peers)
@@ -262,11 +252,6 @@ class ParallelChecks {
   }
 
  private:
-  const Value::Entry* entry(const std::string& map, const std::string& key) const {
-    const Value::Entry* const top = root_.find(map);
-    return top == nullptr ? nullptr : top->value.find(key);
-  }
-
   void refuse(const Value::Entry* other, const std::string& why) {
     if (other == nullptr) return;
     source_.conflict(parallel_, *other, why, fmt::format("remove `{}`, or `parallel`", other->key));
@@ -277,12 +262,12 @@ class ParallelChecks {
       return e != nullptr && (e->value.kind == Value::Kind::map || e->value.text == "auto");
     };
     for (const char* key : {"batch", "local_steps"})
-      if (const Value::Entry* const e = entry("train", key); is_auto(e))
+      if (const Value::Entry* const e = root_.find("train", key); is_auto(e))
         refuse(e, fmt::format("`train.{}: auto` gives each peer its own value, and all stages of a "
                               "chain need the same: write a number",
                               key));
     if (fleet_.parallel->schedule == Schedule::pipedream && fleet_.local_steps > 1)
-      refuse(entry("train", "local_steps"),
+      refuse(root_.find("train", "local_steps"),
              "under `schedule: pipedream` a round is one minibatch: write `local_steps: 1`, or "
              "`schedule: flush`");
   }

@@ -43,13 +43,12 @@ class PeersReader : Readers {
   void read_group(const Value& item, PeerSpec peer) {
     MapReader map(source_, &item, "peers");
     std::uint32_t n = 1;
-    if (const Value* host = map.take("host")) {
-      set(host, peer.host, word());
-      if (std::ranges::find(fleet_.hosts, peer.host, &HostSpec::name) == fleet_.hosts.end())
-        refuse_host(*host, peer.host);
-    }
+    const Value* const host = map.read("host", peer.host);
+    if (host != nullptr &&
+        std::ranges::find(fleet_.hosts, peer.host, &HostSpec::name) == fleet_.hosts.end())
+      refuse_host(*host, peer.host);
     read_kind(map, peer);
-    set(map.take("count"), n, count("peers.count"));
+    map.read("count", n);
     map.finish();
     add(item, n, peer);
   }
@@ -69,10 +68,8 @@ class PeersReader : Readers {
   void read_each_host(const Value& value, PeerSpec peer) {
     MapReader map(source_, &value, "peers");
     std::uint32_t n = 1;
-    const Value* per_host = map.take("per_host");
-    if (per_host == nullptr)
+    if (map.read("per_host", n) == nullptr)
       source_.error(value, "missing key `per_host`", "write `peers: { per_host: 2 }`, or a number");
-    set(per_host, n, count("peers.per_host"));
     read_kind(map, peer);
     map.finish();
     const bool others = fleet_.hosts.size() > 1;
@@ -89,13 +86,13 @@ class PeersReader : Readers {
         [this](const Value& v) { return read_device(source_, v); });
     set(map.take("precision"), peer.precision,
         [this](const Value& v) { return read_precision(source_, v); });
-    set(map.take("threads"), peer.threads, count("peers.threads"));
+    map.read("threads", peer.threads);
     const Value* batch = map.take("batch");
     if (batch != nullptr && peer.batch == 0)
       source_.error(*batch, "a group's `batch` and `train.batch: auto` exclude each other",
                     "remove one of the two");
     set(batch, peer.batch, count("peers.batch"));
-    set(map.take("speed"), peer.speed, number("peers.speed"));
+    map.read("speed", peer.speed);
   }
 
   void add(const Value& item, std::uint32_t n, const PeerSpec& peer) {
@@ -126,18 +123,12 @@ class HostsReader : Readers {
       set(map.take("address"), host.address, address());
       set(map.take("port"), host.port, count("hosts.NAME.port"));
       set(map.take("ssh"), host.ssh, shell_word());
-      set(map.take("interface"), host.interface, word());
+      map.read("interface", host.interface);
       set(map.take("binary"), host.binary, shell_word());
-      const Value* const data = map.take("data");
-      set(data, host.data, word());
-      if (data != nullptr && !host.data.starts_with('/'))
-        source_.error(*data, fmt::format("`{}` is not an absolute path", host.data),
-                      "write its path on that machine, such as `data: /srv/flowers`");
-      const Value* const folder = map.take("folder");
-      set(folder, host.folder, word());
-      if (folder != nullptr && !host.folder.starts_with('/'))
-        source_.error(*folder, fmt::format("`{}` is not an absolute path", host.folder),
-                      "write the program's folder on that machine, such as `folder: /srv/vision`");
+      check_absolute(map.read("data", host.data), host.data,
+                     "write its path on that machine, such as `data: /srv/flowers`");
+      check_absolute(map.read("folder", host.folder), host.folder,
+                     "write the program's folder on that machine, such as `folder: /srv/vision`");
       map.finish();
       if (host.name == "localhost" && host.address.empty()) host.address = "127.0.0.1";
       if (host.name == "localhost")
@@ -149,6 +140,11 @@ class HostsReader : Readers {
   }
 
  private:
+  void check_absolute(const Value* value, const std::string& path, const char* help) {
+    if (value != nullptr && !path.starts_with('/'))
+      source_.error(*value, fmt::format("`{}` is not an absolute path", path), help);
+  }
+
   /// Accepts `[fe80::1%eth0]`, an address in brackets, though YAML takes it for a list.
   std::function<std::optional<std::string>(const Value&)> address() {
     return [this](const Value& value) -> std::optional<std::string> {
@@ -187,12 +183,6 @@ class HostsReader : Readers {
 
 bool lives_on(const Fleet& fleet, const HostSpec& host) {
   return std::ranges::count(fleet.peers, host.name, &PeerSpec::host) > 0;
-}
-
-/// Returns the address entry of a host, or null if the file has none.
-const Value::Entry* address_in(const Value* hosts, const std::string& name) {
-  const Value::Entry* const host = hosts == nullptr ? nullptr : hosts->find(name);
-  return host == nullptr ? nullptr : host->value.find("address");
 }
 
 }  // namespace
@@ -236,7 +226,8 @@ void refuse_own_addresses(Source& source, const Value* value, const Fleet& fleet
   });
   if (!several) return;
   for (const HostSpec& host : fleet.hosts) {
-    const Value::Entry* const address = address_in(value, host.name);
+    const Value::Entry* const address =
+        value == nullptr ? nullptr : value->find(host.name, "address");
     if (host.name == "localhost" || address == nullptr || !is_loopback(host.address) ||
         !lives_on(fleet, host))
       continue;

@@ -82,15 +82,16 @@ class ProgramChecks {
 
   void check() {
     check_model();
-    refuse(entry("data", "kind"), "`data.kind`", "the program has its own data");
-    refuse(entry("data", "servers"), "`data.servers`", "the program has its own samples");
+    refuse(root_.find("data", "kind"), "`data.kind`", "the program has its own data");
+    refuse(root_.find("data", "servers"), "`data.servers`", "the program has its own samples");
     if (fleet_.servers == 0)
-      refuse(entry("train", "optimizer"), "`train.optimizer`", "the program has its own optimizer");
+      refuse(root_.find("train", "optimizer"), "`train.optimizer`",
+             "the program has its own optimizer");
     if (fleet_.class_weights.any())
-      refuse(entry("train", "class_weights"), "`train.class_weights`",
+      refuse(root_.find("train", "class_weights"), "`train.class_weights`",
              "the program has its own loss");
     if (fleet_.by_samples)
-      refuse(entry("train", "peer_weights"), "`train.peer_weights`",
+      refuse(root_.find("train", "peer_weights"), "`train.peer_weights`",
              "the program has its own gradients");
     check_word();
     check_epochs();
@@ -98,11 +99,6 @@ class ProgramChecks {
   }
 
  private:
-  const Value::Entry* entry(const std::string& map, const std::string& key) const {
-    const Value::Entry* const top = root_.find(map);
-    return top == nullptr ? nullptr : top->value.find(key);
-  }
-
   void refuse(const Value::Entry* other, const std::string& what, const std::string& brings) {
     if (other == nullptr) return;
     source_.conflict(program_, *other,
@@ -131,8 +127,9 @@ class ProgramChecks {
     if (fleet_.data.train > 0) return;
     constexpr const char* why = "only the program knows how many samples an epoch has";
     constexpr const char* help = "write `data: { samples: 60000 }`, or rounds";
-    if (fleet_.stop.epochs) source_.error(entry("stop", "epochs")->value, why, help);
-    if (fleet_.evaluate_every_epochs) source_.error(entry("evaluate", "every")->value, why, help);
+    if (fleet_.stop.epochs) source_.error(root_.find("stop", "epochs")->value, why, help);
+    if (fleet_.evaluate_every_epochs)
+      source_.error(root_.find("evaluate", "every")->value, why, help);
   }
 
   void check_method() {
@@ -141,7 +138,7 @@ class ProgramChecks {
     if (algorithm != nullptr && row != nullptr)
       if (const std::string why = objection_to_program(*row, setup_of(fleet_)); !why.empty())
         source_.error(algorithm->value, why);
-    const Value::Entry* const kind = entry("attackers", "kind");
+    const Value::Entry* const kind = root_.find("attackers", "kind");
     if (kind != nullptr && fleet_.attackers.count > 0 &&
         attack_of(setup_of(fleet_)).gradient != nullptr)
       refuse(kind, "an attack by false gradients", "the program has its own gradients");

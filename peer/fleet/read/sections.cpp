@@ -14,63 +14,19 @@
 namespace gv {
 namespace {
 
-class AttackersReader : Readers {
- public:
-  explicit AttackersReader(Source& source) : Readers(source) {}
-
-  AttackersSpec read(const Value* value, PeerId trainers) {
-    AttackersSpec spec;
-    MapReader map(source_, value, "attackers");
-    std::vector<std::string> kinds;
-    for (const AttackRow& row : attacks()) kinds.emplace_back(row.kind);
-    set(map.take("count"), spec.count, count("attackers.count"));
-    set(map.take("kind"), spec.kind, choice(kinds));
-    const std::vector<AttackRow> rows = attacks();
-    spec.strength = std::ranges::find(rows, spec.kind, &AttackRow::kind)->strength;
-    set(map.take("strength"), spec.strength, number("attackers.strength"));
-    map.finish();
-    if (value != nullptr && spec.count >= trainers)
-      source_.error(
-          *value,
-          fmt::format("{} attackers among {} peers leave no honest peer: take fewer attackers",
-                      spec.count, trainers));
-    return spec;
-  }
-};
-
-/// Reads `robust`: bounds of the distance between two models.
-class RobustReader : Readers {
- public:
-  RobustReader(Source& source, Fleet& fleet) : Readers(source), fleet_(fleet) {}
-
-  void read(const Value* value) {
-    MapReader map(source_, value, "robust");
-    const Value* clip = map.take("clip");
-    map.finish();
-    if (clip == nullptr) return;
-    fleet_.clip = read_clip(*clip);
-    const AlgorithmRow* row = find_algorithm(fleet_.algorithm, fleet_.order);
-    if (!fleet_.clip || row == nullptr) return;
-    const std::string why = objection_to_clipping(*row, setup_of(fleet_));
-    if (!why.empty()) source_.error(*clip, why);
-  }
-
- private:
-  std::optional<double> read_clip(const Value& value) {
-    if (value.kind == Value::Kind::scalar && value.text == "none") return {};
-    if (value.kind == Value::Kind::scalar && value.text == "auto") return 0.0;
-    char* end = nullptr;
-    if (value.kind == Value::Kind::scalar) std::strtod(value.text.c_str(), &end);
-    if (end != nullptr && end != value.text.c_str() && *end == 0)
-      return number("robust.clip")(value);
-    const KeyRange& range = key_range("robust.clip");
-    source_.error(value, fmt::format("`clip` is `auto`, `none`, or a length from {:g} to {:g}",
-                                     range.least, range.most));
-    return {};
-  }
-
-  Fleet& fleet_;
-};
+/// Returns the distance, 0 for `auto`, or nothing for `none`.
+std::optional<double> read_clip(Source& source, const Value& value) {
+  if (value.kind == Value::Kind::scalar && value.text == "none") return {};
+  if (value.kind == Value::Kind::scalar && value.text == "auto") return 0.0;
+  char* end = nullptr;
+  if (value.kind == Value::Kind::scalar) std::strtod(value.text.c_str(), &end);
+  if (end != nullptr && end != value.text.c_str() && *end == 0)
+    return read_number(source, value, "robust.clip");
+  const Takes& range = key_range("robust.clip");
+  source.error(value, fmt::format("`clip` is `auto`, `none`, or a length from {:g} to {:g}",
+                                  range.least, range.most));
+  return {};
+}
 
 constexpr double most_weight = 1e6;
 constexpr const char* help = "write `class_weights: balanced`, or `class_weights: { rare: 10 }`";
@@ -93,9 +49,9 @@ class FaultsReader : Readers {
     const Value* dead_after = map.take("dead_after");
     set(heartbeat, faults.heartbeat, duration());
     set(dead_after, faults.dead_after, duration());
-    set(map.take("deadline"), faults.deadline, duration());
-    set(map.take("stuck_after"), faults.stuck_after, duration());
-    set(map.take("ledger"), faults.ledger, flag());
+    map.read("deadline", faults.deadline);
+    map.read("stuck_after", faults.stuck_after);
+    map.read("ledger", faults.ledger);
     set(map.take("min_peers"), faults.min_peers, count(1, std::max<PeerId>(1, peers_)));
     if (const Value* inject = map.take("inject", "none")) faults.inject = read_injections(*inject);
     map.finish();
@@ -166,64 +122,24 @@ class FaultsReader : Readers {
   PeerId peers_;
 };
 
-class OptimizerReader : Readers {
- public:
-  explicit OptimizerReader(Source& source) : Readers(source) {}
-
-  OptimizerSpec read(const Value* value) {
-    MapReader map(source_, value, "train.optimizer", true);
-    OptimizerSpec o;
-    set(map.take("kind"), o.kind, choice_of("train.optimizer.kind"));
-    if (o.kind != "sgd") o.lr = 1e-3;
-    if (o.kind == "adamw") o.weight_decay = 0.01;
-    if (o.kind == "muon") {
-      o.weight_decay = 0.1;
-      o.momentum = 0.95;
-      o.nesterov = true;
+LearningRate read_rate_schedule(Source& source, const Value* value) {
+  MapReader map(source, value, "train.optimizer.schedule", true);
+  LearningRate s;
+  map.choose("kind", s.kind);
+  if (s.kind == "step") {
+    if (const Value* every = map.take("every")) {
+      if (const auto e = read_every(source, *every, {"step"}))
+        s.every = static_cast<std::uint64_t>(std::max(1.0, e->count));
     }
-    set(map.take("lr"), o.lr, number("train.optimizer.lr"));
-    set(map.take("weight_decay"), o.weight_decay, number("train.optimizer.weight_decay"));
-    set(map.take("clip_norm"), o.clip_norm, number("train.optimizer.clip_norm"));
-    if (o.kind == "sgd" || o.kind == "muon") {
-      const Value* nesterov = map.take("nesterov");
-      set(map.take("momentum"), o.momentum, number("train.optimizer.momentum"));
-      set(nesterov, o.nesterov, flag());
-      if (nesterov != nullptr && o.nesterov && o.momentum == 0)
-        source_.error(*nesterov, "nesterov needs a momentum above 0");
-    }
-    if (o.kind != "sgd") {
-      set(map.take("beta1"), o.beta1, number("train.optimizer.beta1"));
-      set(map.take("beta2"), o.beta2, number("train.optimizer.beta2"));
-      set(map.take("epsilon"), o.epsilon, number("train.optimizer.epsilon"));
-    }
-    if (o.kind == "adam" || o.kind == "adamw")
-      set(map.take("accumulate"), o.accumulate, count("train.optimizer.accumulate"));
-    o.schedule = read_schedule(map.take("schedule"));
-    set(map.take("warmup"), o.schedule.warmup, count("train.optimizer.warmup"));
-    map.finish();
-    return o;
+    map.read("factor", s.factor);
   }
-
- private:
-  LearningRate read_schedule(const Value* value) {
-    MapReader map(source_, value, "train.optimizer.schedule", true);
-    LearningRate s;
-    set(map.take("kind"), s.kind, choice_of("train.optimizer.schedule.kind"));
-    if (s.kind == "step") {
-      if (const Value* every = map.take("every")) {
-        if (const auto e = read_every(source_, *every, {"step"}))
-          s.every = static_cast<std::uint64_t>(std::max(1.0, e->count));
-      }
-      set(map.take("factor"), s.factor, number("train.optimizer.schedule.factor"));
-    }
-    if (s.kind == "lian") {
-      set(map.take("lipschitz"), s.lipschitz, number("train.optimizer.schedule.lipschitz"));
-      set(map.take("sigma"), s.sigma, number("train.optimizer.schedule.sigma"));
-    }
-    map.finish();
-    return s;
+  if (s.kind == "lian") {
+    map.read("lipschitz", s.lipschitz);
+    map.read("sigma", s.sigma);
   }
-};
+  map.finish();
+  return s;
+}
 
 using Figure = TargetSpec::Figure;
 using Whose = TargetSpec::Whose;
@@ -246,11 +162,35 @@ std::optional<Whose> read_whose(Source& source, const Value& value, Figure figur
 }  // namespace
 
 AttackersSpec read_attackers(Source& source, const Value* value, PeerId trainers) {
-  return AttackersReader(source).read(value, trainers);
+  AttackersSpec spec;
+  MapReader map(source, value, "attackers");
+  map.read("count", spec.count);
+  const std::vector<AttackRow> rows = attacks();
+  std::vector<std::string> kinds;
+  for (const AttackRow& row : rows) kinds.emplace_back(row.kind);
+  set(map.take("kind"), spec.kind,
+      [&](const Value& kind) { return read_choice(source, kind, kinds); });
+  spec.strength = std::ranges::find(rows, spec.kind, &AttackRow::kind)->strength;
+  map.read("strength", spec.strength);
+  map.finish();
+  if (value != nullptr && spec.count >= trainers)
+    source.error(
+        *value,
+        fmt::format("{} attackers among {} peers leave no honest peer: take fewer attackers",
+                    spec.count, trainers));
+  return spec;
 }
 
 void read_robust(Source& source, const Value* value, Fleet& fleet) {
-  RobustReader(source, fleet).read(value);
+  MapReader map(source, value, "robust");
+  const Value* clip = map.take("clip");
+  map.finish();
+  if (clip == nullptr) return;
+  fleet.clip = read_clip(source, *clip);
+  const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
+  if (!fleet.clip || row == nullptr) return;
+  const std::string why = objection_to_clipping(*row, setup_of(fleet));
+  if (!why.empty()) source.error(*clip, why);
 }
 
 ClassWeights read_class_weights(Source& source, const Value* value) {
@@ -276,28 +216,52 @@ FaultSpec read_faults(Source& source, const Value* value, PeerId peers) {
 }
 
 OptimizerSpec read_optimizer(Source& source, const Value* value) {
-  return OptimizerReader(source).read(value);
+  MapReader map(source, value, "train.optimizer", true);
+  OptimizerSpec o;
+  map.choose("kind", o.kind);
+  if (o.kind != "sgd") o.lr = 1e-3;
+  if (o.kind == "adamw") o.weight_decay = 0.01;
+  if (o.kind == "muon") {
+    o.weight_decay = 0.1;
+    o.momentum = 0.95;
+    o.nesterov = true;
+  }
+  map.read("lr", o.lr);
+  map.read("weight_decay", o.weight_decay);
+  map.read("clip_norm", o.clip_norm);
+  if (o.kind == "sgd" || o.kind == "muon") {
+    const Value* nesterov = map.take("nesterov");
+    map.read("momentum", o.momentum);
+    read_key(source, nesterov, "train.optimizer.nesterov", o.nesterov);
+    if (nesterov != nullptr && o.nesterov && o.momentum == 0)
+      source.error(*nesterov, "nesterov needs a momentum above 0");
+  }
+  if (o.kind != "sgd") {
+    map.read("beta1", o.beta1);
+    map.read("beta2", o.beta2);
+    map.read("epsilon", o.epsilon);
+  }
+  if (o.kind == "adam" || o.kind == "adamw") map.read("accumulate", o.accumulate);
+  o.schedule = read_rate_schedule(source, map.take("schedule"));
+  map.read("warmup", o.schedule.warmup);
+  map.finish();
+  return o;
 }
 
 SecuritySpec read_security(Source& source,
                            const Value* value,
                            const std::filesystem::path& folder) {
   SecuritySpec spec;
-  std::filesystem::path keys = "keys";
+  std::string keys = "keys";
   // Expands `security: plaintext`, short for { mode: plaintext }.
   const Value* mode = value;
   if (value == nullptr || value->kind != Value::Kind::scalar) {
     MapReader map(source, value, "security");
     mode = map.take("mode");
-    if (const Value* path = map.take("keys"))
-      keys = read_word(source, *path).value_or(keys.string());
+    map.read("keys", keys);
     map.finish();
   }
-  if (mode != nullptr) {
-    const auto word = read_choice(source, *mode, key_words("security.mode"));
-    if (word == "tls") spec.mode = SecurityMode::tls;
-    if (word == "plaintext") spec.mode = SecurityMode::plaintext;
-  }
+  choose_key(source, mode, "security.mode", spec.mode);
   spec.keys = (folder / keys).string();
   return spec;
 }
@@ -324,11 +288,8 @@ std::optional<TargetSpec> read_target(Source& source, const Value& value, const 
                                           : read_number(source, loss != nullptr ? *loss : *returned,
                                                         -largest_loss, largest_loss);
   if (figure) target.value = target.as_return ? -*figure : *figure;
-  if (of != nullptr)
-    if (const auto whose = read_whose(source, *of, target.figure)) target.whose = *whose;
-  if (times != nullptr)
-    if (const auto n = read_count(source, *times, "stop.target.for"))
-      target.in_a_row = static_cast<std::uint32_t>(*n);
+  set(of, target.whose, [&](const Value& v) { return read_whose(source, v, target.figure); });
+  read_key(source, times, "stop.target.for", target.in_a_row);
   if (source.diagnostics().size() > problems) return std::nullopt;
   return target;
 }

@@ -81,7 +81,7 @@ void WorkReader::read_auto(const Value* value, const std::string& path, std::uin
   MapReader map(source_, value, path, true);
   std::string kind;
   set(map.take("kind"), kind, choice(std::vector<std::string>(1, "auto")));
-  set(map.take("mean"), mean, count(path + ".mean"));
+  map.read("mean", mean);
   map.finish();
 }
 

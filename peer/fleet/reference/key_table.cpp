@@ -315,13 +315,11 @@ void add_graphs(Collected& to) {
     add_graph(to, family->name, family->parameters, family->example);
 }
 
-std::string takes_of(const PlainKey& key) {
+std::string takes_of(const Takes& row) {
   constexpr std::string_view place = "{range}";
-  std::string takes = with_launchers(key.takes);
-  if (const std::size_t at = takes.find(place); at != std::string::npos) {
-    const KeyRange& range = key_range(key.key);
-    takes.replace(at, place.size(), range_text(range.least, range.most));
-  }
+  std::string takes = with_launchers(row.text);
+  if (const std::size_t at = takes.find(place); at != std::string::npos)
+    takes.replace(at, place.size(), range_text(row.least, row.most));
   return takes;
 }
 
@@ -332,7 +330,10 @@ std::vector<KeyRow> make_all() {
   };
   add(run_keys());
   std::ranges::copy(data_keys(), std::back_inserter(all));
-  add(agent_keys());
+  for (const PlainKey& row : agent_keys()) {
+    all.push_back(row_of(row));
+    all.back().example += "\ndata: { kind: environment, name: cartpole }";
+  }
   add(train_keys());
   std::ranges::copy(registered_keys(), std::back_inserter(all));
   return all;
@@ -354,10 +355,9 @@ std::vector<KeyRow> data_keys() {
   return all;
 }
 
-KeyRow row_of(const PlainKey& place) {
-  const PlainKey& key = place.takes.empty() ? word_key(place.key) : place;
+KeyRow row_of(const PlainKey& key) {
   return {.key = std::string(key.key),
-          .takes = takes_of(key),
+          .takes = takes_of(key.takes),
           .usual = std::string(key.usual),
           .meaning = with_launchers(key.meaning),
           .example = std::string(key.example)};
