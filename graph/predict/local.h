@@ -130,6 +130,12 @@ struct MeanPush {
   double second = 0;  ///< pulls, to second order
 
   double sum() const { return curvature + shares + epoch + second; }
+  /// Returns f of each part, which is given as a member.
+  template <class F>
+  static MeanPush of(F f) {
+    return {f(&MeanPush::curvature), f(&MeanPush::shares), f(&MeanPush::epoch),
+            f(&MeanPush::second)};
+  }
 };
 
 /// Consensus distance and excess losses of a fleet that stays near one point. The recursion is

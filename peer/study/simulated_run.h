@@ -45,6 +45,11 @@ class KeptRound {
   std::vector<std::vector<std::byte>> states_;  ///< by peer; not yet there if empty
 };
 
+/// Thrown by a callback of simulate_blind to leave it after enough rounds.
+struct SeenEnough {};
+/// Simulates on one thread, without evaluations, to the end of the run.
+void simulate_blind(const Assembly& fleet, SimulationOptions options);
+
 /// Returns the file's faults in virtual time, with the timeouts by which a real fleet detects them.
 FaultPlan injected_faults(const Assembly& fleet);
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -36,7 +34,7 @@ bool any_activities(const RunView& view) {
 /// A bar of the shares of a peer's time.
 std::string share_bar(const ActivitySeconds& seconds) {
   constexpr double width = 150;
-  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  const double all = sum(seconds);
   if (!(all > 0)) return "";
   std::string bars;
   std::string label;
@@ -117,29 +115,19 @@ struct Line {
   std::string_view name;
   std::function<std::optional<double>(const MetricsRow&)> value;
 };
-struct Range {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-};
 
-Range range_of(const std::vector<MetricsRow>& curve, const std::vector<Line>& lines) {
-  Range range;
-  for (const MetricsRow& row : curve) {
-    for (const Line& line : lines) {
-      const auto value = line.value(row);
-      if (!value || !std::isfinite(*value)) continue;
-      range.low = std::min(range.low, *value);
-      range.high = std::max(range.high, *value);
-    }
-  }
+svg::Range range_of(const std::vector<MetricsRow>& curve, const std::vector<Line>& lines) {
+  svg::Range range;
+  for (const MetricsRow& row : curve)
+    for (const Line& line : lines)
+      if (const auto value = line.value(row)) range.take(*value);
   return range;
 }
 
 /// Logarithmic if the values are positive and span more than a factor of 20.
-svg::Axis axis_of(Range range) {
+svg::Axis axis_of(svg::Range range) {
   using Scale = svg::Axis::Scale;
-  if (range.low > 0 && range.high > 20 * range.low)
-    return {Scale::logarithmic, range.low, range.high, tall - bottom, top};
+  if (range.spans(20)) return {Scale::logarithmic, range.low, range.high, tall - bottom, top};
   const double margin = range.high > range.low ? 0.04 * (range.high - range.low)
                                                : std::max(1e-3, 0.1 * std::abs(range.high));
   const double low = range.low >= 0 ? std::max(0.0, range.low - margin) : range.low - margin;
@@ -171,15 +159,15 @@ std::string draw(const std::vector<MetricsRow>& curve,
 
 std::string key(const Line& line, const MetricsRow& last, std::size_t k) {
   const auto value = line.value(last);
-  return fmt::format("<li><span class=\"key {}\"></span>{}{}</li>", svg::series(k), line.name,
+  return fmt::format("<li>{}{}{}</li>", key_html(svg::series(k)), line.name,
                      value ? fmt::format(" {:.4g}", *value) : "");
 }
 
 std::string figure(const std::vector<MetricsRow>& curve,
                    std::string_view title,
                    const std::vector<Line>& lines) {
-  const Range range = range_of(curve, lines);
-  if (!(range.low <= range.high)) return "";
+  const svg::Range range = range_of(curve, lines);
+  if (range.empty()) return "";
   const double first = static_cast<double>(curve.front().round);
   const double last = static_cast<double>(curve.back().round);
   const bool from_zero = first == last || first < last / 4;
@@ -241,17 +229,15 @@ std::string live_peers(const RunView& view) {
 }
 
 std::string live_page(const RunView& view, const std::vector<MetricsRow>& curve) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta "
-      "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-      "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n"
-      "<div class=\"top\"><h1>{0}</h1><span id=\"status\">as it was when this page was "
-      "asked for</span></div>\n<p class=\"lead\">{2} on {3}; {4}</p>\n"
-      "<div id=\"head\">{5}</div>\n<div id=\"figures\" class=\"cards curves\">{6}</div>\n"
-      "<h2>Peers</h2>\n<div id=\"peers\">{7}</div>\n<script>{8}</script>\n</body>\n</html>\n",
-      svg::escape(view.title.name), live_style(), svg::escape(view.title.method),
-      svg::escape(view.title.graph), svg::escape(view.title.folder), live_head(view),
-      live_figures(curve), live_peers(view), live_js);
+  const std::string body = fmt::format(
+      "<div class=\"top\"><h1>{}</h1><span id=\"status\">as it was when this page was "
+      "asked for</span></div>\n<p class=\"lead\">{} on {}; {}</p>\n"
+      "<div id=\"head\">{}</div>\n<div id=\"figures\" class=\"cards curves\">{}</div>\n"
+      "<h2>Peers</h2>\n<div id=\"peers\">{}</div>\n<script>{}</script>\n",
+      svg::escape(view.title.name), svg::escape(view.title.method), svg::escape(view.title.graph),
+      svg::escape(view.title.folder), live_head(view), live_figures(curve), live_peers(view),
+      live_js);
+  return page_around(view.title.name, body, live_style());
 }
 
 std::string live_page_policy() {

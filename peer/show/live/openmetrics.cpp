@@ -1,6 +1,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,16 +35,18 @@ class Text {
  public:
   explicit Text(MetricsFormat format) : open_(format == MetricsFormat::openmetrics) {}
 
-  /// Takes the name without `_total`. OpenMetrics writes that, the older format the samples' name.
+  /// Begins a family, which is left out without samples. Takes the name without `_total`.
+  /// OpenMetrics writes that, the older format the samples' name.
   void family(std::string_view name, std::string_view type, std::string_view help) {
     name_ = name;
     const bool counter = type == "counter";
     sample_ = counter ? name_ + "_total" : type == "info" ? name_ + "_info" : name_;
     const std::string& head = open_ ? name_ : sample_;
     const std::string_view kind = !open_ && type == "info" ? "gauge" : type;
-    text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", head, help, head, kind);
+    head_ = fmt::format("# HELP {} {}\n# TYPE {} {}\n", head, help, head, kind);
   }
   void sample(double value, const std::string& labels = {}) {
+    text_ += std::exchange(head_, "");
     text_ += fmt::format("{}{} {}\n", sample_, labels.empty() ? "" : fmt::format("{{{}}}", labels),
                          number(value));
   }
@@ -51,7 +54,7 @@ class Text {
 
  private:
   bool open_;
-  std::string name_, sample_, text_;
+  std::string name_, sample_, head_, text_;
 };
 
 void add_run(Text& text, const RunView& view) {
@@ -93,64 +96,46 @@ std::string peer_label(const PeerView& peer) {
 
 using Value = std::function<std::optional<double>(const PeerView&)>;
 
-/// Adds a family with one sample for each peer that has the value; no family if none has it.
-void add_by_peer(Text& text,
-                 const RunView& view,
-                 std::string_view name,
-                 std::string_view type,
-                 std::string_view help,
-                 const Value& value) {
-  bool any = false;
-  for (const PeerView& peer : view.peers) {
-    const std::optional<double> v = value(peer);
-    if (!v) continue;
-    if (!any) text.family(name, type, help);
-    any = true;
-    text.sample(*v, peer_label(peer));
-  }
+std::optional<double> as_number(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
 }
 
 void add_peers(Text& text, const RunView& view) {
   using Stage = PeerState::Stage;
-  add_by_peer(text, view, "grapevine_peer_up", "gauge", "1 while the process runs.", [](auto& p) {
+  // Peers without the value are left out.
+  const auto add = [&](const char* name, const char* type, const char* help, const Value& value) {
+    text.family(name, type, help);
+    for (const PeerView& peer : view.peers)
+      if (const auto v = value(peer)) text.sample(*v, peer_label(peer));
+  };
+  add("grapevine_peer_up", "gauge", "1 while the process runs.", [](auto& p) {
     const Stage s = p.state.stage;
-    const bool up = s == Stage::starting || s == Stage::training || s == Stage::stopped;
-    return up ? 1.0 : 0.0;
+    return s == Stage::starting || s == Stage::training || s == Stage::stopped ? 1.0 : 0.0;
   });
-  add_by_peer(text, view, "grapevine_peer_round", "gauge", "Rounds completed.",
-              [](auto& p) { return static_cast<double>(p.state.round); });
-  add_by_peer(text, view, "grapevine_peer_lag_rounds", "gauge",
-              "Number of rounds that the peer lags the one that is furthest ahead.",
-              [](auto& p) { return static_cast<double>(p.lag); });
-  add_by_peer(text, view, "grapevine_peer_restarts", "counter", "Times started again.",
-              [](auto& p) { return static_cast<double>(p.state.restarts); });
-  const auto bytes = [](const PeerView& p) -> std::optional<double> {
-    if (!p.state.sent_bytes) return std::nullopt;
-    return static_cast<double>(*p.state.sent_bytes);
-  };
-  add_by_peer(text, view, "grapevine_staleness_rounds", "gauge",
-              "Age in rounds of the oldest message that a peer took recently.",
-              [](auto& p) { return static_cast<double>(p.state.staleness); });
-  add_by_peer(text, view, "grapevine_queue_messages", "gauge",
-              "Maximum number of messages that recently waited for a peer.",
-              [](auto& p) { return static_cast<double>(p.state.queue); });
-  add_by_peer(text, view, "grapevine_sent_bytes", "counter", "Sent on the wire.", bytes);
-  add_by_peer(text, view, "grapevine_cpu_seconds", "counter", "CPU time used.",
-              [](auto& p) { return p.cpu_seconds; });
-  const auto memory = [](const PeerView& p) -> std::optional<double> {
-    if (!p.memory_bytes) return std::nullopt;
-    return static_cast<double>(*p.memory_bytes);
-  };
-  add_by_peer(text, view, "grapevine_resident_memory_bytes", "gauge", "Resident memory.", memory);
+  add("grapevine_peer_round", "gauge", "Rounds completed.",
+      [](auto& p) { return as_number(p.state.round); });
+  add("grapevine_peer_lag_rounds", "gauge",
+      "Number of rounds that the peer lags the one that is furthest ahead.",
+      [](auto& p) { return as_number(p.lag); });
+  add("grapevine_peer_restarts", "counter", "Times started again.",
+      [](auto& p) { return static_cast<double>(p.state.restarts); });
+  add("grapevine_staleness_rounds", "gauge",
+      "Age in rounds of the oldest message that a peer took recently.",
+      [](auto& p) { return as_number(p.state.staleness); });
+  add("grapevine_queue_messages", "gauge",
+      "Maximum number of messages that recently waited for a peer.",
+      [](auto& p) { return as_number(p.state.queue); });
+  add("grapevine_sent_bytes", "counter", "Sent on the wire.",
+      [](auto& p) { return as_number(p.state.sent_bytes); });
+  add("grapevine_cpu_seconds", "counter", "CPU time used.", [](auto& p) { return p.cpu_seconds; });
+  add("grapevine_resident_memory_bytes", "gauge", "Resident memory.",
+      [](auto& p) { return as_number(p.memory_bytes); });
 }
 
 void add_activities(Text& text, const RunView& view) {
-  bool any = false;
+  text.family("grapevine_state_seconds", "counter", "Where a peer's time went, by state.");
   for (const PeerView& peer : view.peers) {
     if (!peer.state.activities) continue;
-    if (!any)
-      text.family("grapevine_state_seconds", "counter", "Where a peer's time went, by state.");
-    any = true;
     for (std::size_t k = 0; k < activities; ++k)
       text.sample((*peer.state.activities)[k],
                   fmt::format("{},state=\"{}\"", peer_label(peer), activity_names[k]));
@@ -159,12 +144,9 @@ void add_activities(Text& text, const RunView& view) {
 
 void add_waits(Text& text, const RunView& view) {
   if (view.peers.size() > most_peers_with_edges) return;
-  bool any = false;
+  text.family("grapevine_wait_seconds", "counter", "Waited for a neighbour, by cause.");
   for (const PeerView& peer : view.peers) {
     for (const NeighborWait& wait : peer.state.waits) {
-      if (!any)
-        text.family("grapevine_wait_seconds", "counter", "Waited for a neighbour, by cause.");
-      any = true;
       const std::string edge = fmt::format("{},neighbor=\"{}\"", peer_label(peer), wait.peer);
       text.sample(wait.late, edge + ",state=\"late\"");
       text.sample(wait.wire, edge + ",state=\"wire\"");

@@ -1,16 +1,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "optim/mapped.h"
 #include "optim/printable.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/watch/hold_ups.h"
 #include "peer/show/live/observed_run.h"
+#include "peer/show/page/page_style.h"
 
 namespace gv {
 namespace {
@@ -68,19 +69,16 @@ std::string model_line(const RunView& view, std::size_t columns) {
                 columns);
 }
 
-double total_of(const ActivitySeconds& seconds) {
-  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
-}
-
 /// The shares of a peer's time as marks.
 std::string bar(const ActivitySeconds& seconds) {
-  const double all = total_of(seconds);
+  const double all = sum(seconds);
   std::string out;
-  double sum = 0;
+  double done = 0;
   std::size_t drawn = 0;
   for (std::size_t k = 0; k < activities; ++k) {
-    sum += seconds[k];
-    const auto end = static_cast<std::size_t>(std::lround(bar_columns * sum / std::max(all, 1e-9)));
+    done += seconds[k];
+    const auto end =
+        static_cast<std::size_t>(std::lround(bar_columns * done / std::max(all, 1e-9)));
     for (; drawn < std::min(end, bar_columns); ++drawn) out += bar_marks[k];
   }
   for (; drawn < bar_columns; ++drawn) out += ' ';
@@ -156,9 +154,7 @@ std::vector<const PeerView*> chosen(const RunView& view, std::size_t most) {
 
 std::vector<Culprit> worst_culprits(const RunView& view) {
   constexpr std::size_t most = 3;
-  std::vector<PeerState> peers;
-  for (const PeerView& peer : view.peers) peers.push_back(peer.state);
-  std::vector<Culprit> found = culprits(times_of(peers, view.first));
+  std::vector<Culprit> found = culprits(times_of(mapped(view.peers, &PeerView::state), view.first));
   if (found.size() > most) found.resize(most);
   return found;
 }

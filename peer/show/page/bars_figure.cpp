@@ -22,11 +22,7 @@ std::string bars_figure(const std::vector<Bar>& bars,
     if (std::isfinite(bar.height)) most = std::max(most, bar.height);
   if (most <= 0) return "";
   const svg::Axis y(svg::Axis::Scale::linear, 0, most, tall - bottom, top);
-  std::string content;
-  for (const svg::Tick& tick : y.ticks(5)) {
-    content += svg::line({left, y.at(tick.value)}, {width - right, y.at(tick.value)}, "grid");
-    content += svg::text({left - 8, y.at(tick.value) + 4}, "end", "tick", tick.label);
-  }
+  std::string content = svg::left_ticks(y, left, width - right, 5);
   const double step = (width - right - left) / static_cast<double>(bars.size());
   const std::size_t every = (bars.size() + 7) / 8;
   for (std::size_t k = 0; k < bars.size(); ++k) {

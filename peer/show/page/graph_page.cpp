@@ -12,7 +12,7 @@
 
 #include "graph/predict/rates/mixing_rates.h"
 #include "peer/show/page/page_figures.h"
-#include "peer/show/page/report_page.h"
+#include "peer/show/page/page_style.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {
@@ -47,7 +47,7 @@ std::string cell(const std::string& value, bool best = false) {
 }
 
 std::string key(std::size_t k) {
-  return fmt::format("<span class=\"key {}\"></span>", svg::series(k));
+  return key_html(svg::series(k));
 }
 
 std::string table(const std::vector<GraphRow>& rows) {
@@ -92,21 +92,18 @@ std::string rounds_text(const Spectrum& s) {
 }
 
 std::string legend(const std::vector<GraphRow>& rows) {
-  std::string out = "<ul class=\"legend\">\n";
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    out +=
-        fmt::format("<li><svg viewBox=\"0 0 34 10\" style=\"display:inline\">{}</svg>{}: {}</li>\n",
-                    svg::line({0, 5}, {34, 5}, "curve " + svg::series(k)),
-                    svg::escape(rows[k].topology.name), rounds_text(rows[k].spectrum));
-  }
-  return out + "</ul>\n";
+  std::vector<std::string> entries;
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    entries.push_back(fmt::format("{}{}: {}", line_key_html(k, " style=\"display:inline\""),
+                                  svg::escape(rows[k].topology.name),
+                                  rounds_text(rows[k].spectrum)));
+  return list_html("legend", entries);
 }
 
 std::string meanings(double discount) {
-  std::string out = "<h2>What the columns mean</h2>\n<dl>\n";
-  for (const auto& [head, meaning] : columns)
-    out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", head, svg::escape(meaning));
-  return out + fmt::format("</dl>\n<p class=\"note\">n_eff at discount {:g}.</p>\n", discount);
+  return fmt::format(
+      "<h2>What the columns mean</h2>\n{}<p class=\"note\">n_eff at discount {:g}.</p>\n",
+      meanings_html(columns), discount);
 }
 
 std::string peers_text(const std::vector<GraphRow>& rows) {

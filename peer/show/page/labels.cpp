@@ -41,6 +41,10 @@ double text_width(const std::string& text) {
   return slack + per_character * static_cast<double>(characters);
 }
 
+std::string row_name(Point at, const std::string& name) {
+  return text({at.x - 8, at.y}, "end", "tick", squeezed(name, longest_row_name));
+}
+
 double label_width(const std::string& text) {
   return key + 4 + text_width(text);
 }
@@ -147,6 +151,10 @@ std::string quantity_text(Quantity what, double value) {
       break;
   }
   return fmt::format("{:.5g}", value);
+}
+
+std::string duration_text(double seconds) {
+  return quantity_text(Quantity::seconds, seconds);
 }
 
 }  // namespace gv

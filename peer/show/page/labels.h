@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -19,6 +20,18 @@ struct Label {
 
 /// Returns the width of a text at the size for narrow screens, rounded up since fonts differ.
 double text_width(const std::string& text);
+
+/// Most characters of the name of a row in a figure.
+constexpr std::size_t longest_row_name = 22;
+/// Returns where rows begin: at `least`, or as far right as the longest of their names needs.
+template <class Rows>
+double room_for_names(const Rows& rows, double least) {
+  for (const auto& row : rows)
+    least = std::max(least, text_width(squeezed(row.name, longest_row_name)) + 10);
+  return least;
+}
+/// Draws the name of a row that begins at this place.
+std::string row_name(Point at, const std::string& name);
 
 /// Returns the width of a name with its coloured square.
 double label_width(const std::string& text);
@@ -52,5 +65,7 @@ Unit unit_for(Quantity what, double largest);
 
 /// "1.25 s", "3.4 MB", "935".
 std::string quantity_text(Quantity what, double value);
+/// Seconds as such a text.
+std::string duration_text(double seconds);
 
 }  // namespace gv

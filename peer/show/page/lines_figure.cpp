@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/mapped.h"
 #include "peer/show/page/labels.h"
 #include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
@@ -15,20 +16,11 @@ namespace {
 
 using svg::Axis;
 using svg::Point;
+using svg::Range;
 
 constexpr double width = 460, tall = 300, left = 56, top = 32, bottom = 48;
 constexpr std::size_t longest_name = 17;
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-struct Range {
-  double low = infinity, high = -infinity;
-  void take(double value) {
-    if (!std::isfinite(value)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  bool empty() const { return low > high; }
-};
 
 /// Values outside these bounds would make an axis' range overflow or vanish.
 constexpr double largest = 1e300, least_of_logarithms = 1e-300;
@@ -118,8 +110,7 @@ std::string band(const Plane& plane, const PlotLine& line) {
     const std::vector<Point> back = svg::simplify(lower[k]);
     around.insert(around.end(), back.rbegin(), back.rend());
     for (std::size_t p = 0; p < around.size(); ++p)
-      d += fmt::format("{}{} {}", p == 0 ? "M" : "L", svg::length(around[p].x),
-                       svg::length(around[p].y));
+      d += (p == 0 ? "M" : "L") + svg::place(around[p]);
     d += "Z";
   }
   return svg::path(d, "band");
@@ -162,11 +153,9 @@ std::string draw_line(const Plane& plane, const PlotLine& line) {
 
 /// Returns the names that stand at the lines' ends.
 std::vector<std::string> end_names(const LinePlot& plot) {
-  std::vector<std::string> names;
-  for (const PlotLine& line : plot.lines) names.push_back(line.name);
-  names = svg::telling_names(names);
-  std::vector<std::string> cut;
-  for (const std::string& name : names) cut.push_back(svg::shortened(name, longest_name));
+  std::vector<std::string> names = svg::telling_names(mapped(plot.lines, &PlotLine::name));
+  const std::vector<std::string> cut =
+      mapped(names, [](const std::string& name) { return svg::shortened(name, longest_name); });
   // Names that are equal after the cut keep their last words as well.
   for (std::size_t k = 0; k < names.size(); ++k)
     names[k] =
@@ -227,6 +216,13 @@ double right_margin(const LinePlot& plot) {
 }
 
 }  // namespace
+
+Range range_of(const std::vector<PlotLine>& lines, std::vector<double> PlotLine::*values) {
+  Range range;
+  for (const PlotLine& line : lines)
+    for (const double value : line.*values) range.take(value);
+  return range;
+}
 
 std::string lines_figure(const LinePlot& plot) {
   double last = -infinity;

@@ -44,6 +44,9 @@ struct PlotLine {
   bool predicted = false;                   ///< not measured: dashed and thin
 };
 
+/// Returns the range of a member, such as all y, over the lines.
+svg::Range range_of(const std::vector<PlotLine>& lines, std::vector<double> PlotLine::*values);
+
 enum class Quantity { number, seconds, bytes };
 
 struct LinePlot {
@@ -126,6 +129,9 @@ struct Timeline {
   std::vector<CriticalPoint> critical = {};  ///< in ascending order of time; may be empty
 };
 
+/// Returns the time from the first moment to the last; empty without moments.
+svg::Range span_of(const std::vector<TimelineLane>& lanes);
+
 /// One lane per peer, one path per state. Strokes closer together than a quarter pixel are merged;
 /// if more than most_strokes remain, those closer than half a pixel, and so on. Draws only the
 /// first most_lanes lanes. Empty if nothing has a length.
@@ -138,6 +144,10 @@ constexpr PeerId most_drawn_peers = 128;
 /// Places in a square of side 1: the lattice of a torus or grid, the levels of a tree, otherwise a
 /// circle (with a star's hub in its middle).
 std::vector<svg::Point> layout(const TopologySpec& spec, PeerId n);
+/// The k-th of n places on the circle in that square, from the top on.
+svg::Point circle_place(std::size_t k, std::size_t n);
+/// Moves such places into a square picture of this side, with a margin on all sides.
+std::vector<svg::Point> in_square(std::vector<svg::Point> places, double side, double margin);
 
 /// The graph, up to most_drawn_peers; for larger graphs, a picture with a sentence instead. An edge
 /// across the border of a torus is drawn as two half lines. `series` picks the colour.

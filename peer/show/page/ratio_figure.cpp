@@ -27,9 +27,7 @@ std::string grid(const svg::Axis& x, double bottom) {
 
 /// A triangle that points out of the scale.
 std::string arrow(svg::Point at, double way) {
-  return svg::path(
-      fmt::format("M{} {}l{} -6v12z", svg::length(at.x), svg::length(at.y), svg::length(-10 * way)),
-      "fill");
+  return svg::path("M" + svg::place(at) + "l" + svg::length(-10 * way) + " -6v12z", "fill");
 }
 
 std::string value_text(const Ratio& r, double value) {

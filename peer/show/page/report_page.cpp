@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "optim/mapped.h"
 #include "peer/show/page/page_style.h"
 #include "peer/show/page/svg.h"
 
@@ -26,8 +27,7 @@ std::string differing_rows(const std::vector<FleetKeys>& groups,
                            const std::vector<std::string>& keys) {
   std::string out = "<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>key</th>";
   for (const FleetKeys& g : groups)
-    out += fmt::format("<th><span class=\"key {}\"></span>{}</th>", svg::series(g.series),
-                       svg::escape(g.name));
+    out += "<th>" + key_html(svg::series(g.series)) + svg::escape(g.name) + "</th>";
   out += "</tr></thead>\n<tbody>\n";
   for (const std::string& key : keys) {
     out += "<tr><td>" + svg::escape(key) + "</td>";
@@ -37,42 +37,22 @@ std::string differing_rows(const std::vector<FleetKeys>& groups,
   return out + "</tbody>\n</table></div>\n";
 }
 
-std::string list(const char* css, const std::vector<std::string>& items) {
-  if (items.empty()) return "";
-  std::string out = fmt::format("<ul class=\"{}\">\n", css);
-  for (const std::string& item : items) out += "<li>" + svg::escape(item) + "</li>\n";
-  return out + "</ul>\n";
+std::string sentence(const Finding& finding) {
+  std::string out = svg::escape(finding.text);
+  for (const std::string& remark : finding.remarks)
+    out += "<small>" + svg::escape(remark) + "</small>";
+  return out;
 }
 
-std::string sentences(const RunReport& report) {
-  if (report.findings.empty()) return "";
-  std::string out = "<ul class=\"sentences\">\n";
-  for (const Finding& finding : report.findings) {
-    out += "<li>" + svg::escape(finding.text);
-    for (const std::string& remark : finding.remarks)
-      out += "<small>" + svg::escape(remark) + "</small>";
-    out += "</li>\n";
-  }
-  return out + "</ul>\n";
-}
-
-std::string tiles(const RunReport& report) {
-  if (report.tiles.empty()) return "";
-  std::string out = "<ul class=\"tiles\">\n";
-  for (const auto& [value, words] : report.tiles)
-    out +=
-        fmt::format("<li><b>{}</b><span>{}</span></li>\n", svg::escape(value), svg::escape(words));
-  return out + "</ul>\n";
-}
-
-std::string legend(const RunReport& report) {
-  if (report.legend.empty()) return "";
-  std::string out = "<ul class=\"legend\">\n";
-  for (const auto& [series, name] : report.legend)
-    out +=
-        fmt::format("<li><svg viewBox=\"0 0 34 10\">{}</svg>{}</li>\n",
-                    svg::line({0, 5}, {34, 5}, "curve " + svg::series(series)), svg::escape(name));
-  return out + "</ul>\n";
+/// Returns what stands above the sections: sentences, tiles and the legend.
+std::string head(const RunReport& report) {
+  const auto tile = [](const auto& t) {
+    return fmt::format("<b>{}</b><span>{}</span>", svg::escape(t.first), svg::escape(t.second));
+  };
+  const auto entry = [](const auto& e) { return line_key_html(e.first) + svg::escape(e.second); };
+  return list_html("sentences", mapped(report.findings, sentence)) +
+         list_html("tiles", mapped(report.tiles, tile)) +
+         list_html("legend", mapped(report.legend, entry));
 }
 
 std::string panels(const std::vector<Figure>& figures) {
@@ -99,7 +79,7 @@ std::string section(const ReportSection& s) {
   return out + inside;
 }
 
-constexpr std::array<std::pair<const char*, const char*>, 7> words{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> words{{
     {"mean model",
      "the mean of all peers' models; accuracy and loss are those of the mean model unless stated "
      "otherwise"},
@@ -112,13 +92,6 @@ constexpr std::array<std::pair<const char*, const char*>, 7> words{{
      "the 95 % interval of the mean over seeds, or the range of two seeds; for one run, its worst "
      "and best local models"},
 }};
-
-std::string glossary() {
-  std::string out = "<dl>\n";
-  for (const auto& [word, meaning] : words)
-    out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", word, meaning);
-  return out + "</dl>\n";
-}
 
 /// Appends the letters and digits, with one hyphen for all other characters in between.
 void add_words(const std::string& title, std::string& name) {
@@ -173,14 +146,6 @@ std::string figure_html(const Figure& f) {
   return out + "</figure>\n";
 }
 
-std::string page_around(std::string_view title, std::string_view body) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta "
-      "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{}</title>\n"
-      "<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      svg::escape(title), page_style(), body);
-}
-
 std::string fleet_diff(const std::vector<FleetKeys>& groups) {
   if (groups.empty()) return "";
   std::set<std::string> all;
@@ -209,7 +174,7 @@ std::string fleet_diff(const std::vector<FleetKeys>& groups) {
 std::string report_page(const RunReport& report) {
   std::string out = "<h1>" + svg::escape(report.title) + "</h1>\n";
   if (!report.lead.empty()) out += "<p class=\"lead\">" + svg::escape(report.lead) + "</p>\n";
-  out += sentences(report) + tiles(report) + legend(report);
+  out += head(report);
   for (const ReportSection& s : report.sections) out += section(s);
   if (!report.missing.empty())
     out += fmt::format(
@@ -220,7 +185,7 @@ std::string report_page(const RunReport& report) {
                        diff);
   out += "<h2>How it was made</h2>\n";
   if (!report.runs.rows.empty()) out += table_html(report.runs);
-  out += list("notes", report.notes) + glossary();
+  out += list_html("notes", mapped(report.notes, svg::escape)) + meanings_html(words);
   return page_around(report.title, out);
 }
 

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,10 +27,6 @@ struct Figure {
 };
 
 std::string figure_html(const Figure& figure);
-
-/// A self-contained page around `body`: style inline, nothing is loaded, no script. The title is
-/// escaped, the body is not.
-std::string page_around(std::string_view title, std::string_view body);
 
 /// A group of runs and the keys of its fleet file, flattened by paths, with their values as
 /// written.

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -11,7 +10,6 @@ namespace gv {
 namespace {
 
 constexpr double width = 520, right = 14;
-constexpr std::size_t longest_name = 22;  ///< characters in a dense row
 
 /// The places of a row's parts, from its upper border.
 struct Rows {
@@ -28,17 +26,15 @@ constexpr std::size_t most_dense_rows = 24;
 constexpr Rows thin{
     .left = 40, .height = 8, .bar_top = 5, .bar = 6, .hidden = 0, .label = 0, .named = false};
 
-/// Leaves as much room on the left as the names need.
 Rows dense_for(const std::vector<SharesRow>& rows) {
   Rows form = rows.size() > most_dense_rows ? thin : dense;
-  for (const SharesRow& row : rows)
-    form.left = std::max(form.left, svg::text_width(svg::squeezed(row.name, longest_name)) + 10);
+  form.left = svg::room_for_names(rows, form.left);
   return form;
 }
 
 std::string share_text(const SharesRow& row, std::size_t state) {
   return fmt::format("{}: {} {}, {:.1f} %", row.name, state_names[state].name,
-                     quantity_text(Quantity::seconds, row.seconds[state]),
+                     duration_text(row.seconds[state]),
                      100 * row.seconds[state] / sum(row.seconds));
 }
 
@@ -49,9 +45,8 @@ std::string hatch(svg::Point corner, double wide, double tall) {
     const double from = std::max(at, 0.0);
     const double to = std::min(at + tall, wide);
     if (to <= from) continue;
-    d += fmt::format("M{} {}L{} {}", svg::length(corner.x + from),
-                     svg::length(corner.y + tall - (from - at)), svg::length(corner.x + to),
-                     svg::length(corner.y + tall - (to - at)));
+    d += svg::stroke({corner.x + from, corner.y + tall - (from - at)},
+                     {corner.x + to, corner.y + tall - (to - at)});
   }
   return d;
 }
@@ -83,24 +78,19 @@ std::string hidden_parts(const std::vector<SharesRow>& rows, const svg::Axis& x,
     const double top = form.height * static_cast<double>(k) + form.bar_top + form.bar + 2;
     const double wide = x.at(std::min(rows[k].hidden_wire, x.high())) - x.from();
     const std::string box = svg::rect({x.from(), top}, wide, form.hidden, "hidden");
-    out += svg::group("one",
-                      fmt::format("{}: hidden wire {}", rows[k].name,
-                                  quantity_text(Quantity::seconds, rows[k].hidden_wire)),
-                      box + svg::path(hatch({x.from(), top}, wide, form.hidden), "hatch"));
+    out += svg::group(
+        "one", fmt::format("{}: hidden wire {}", rows[k].name, duration_text(rows[k].hidden_wire)),
+        box + svg::path(hatch({x.from(), top}, wide, form.hidden), "hatch"));
   }
   return out;
 }
 
 /// Names the states with at least 1 %, the largest first, as many as fit on the line.
 std::string segment_names(const SharesRow& row, double from, double baseline) {
-  std::vector<std::size_t> states;
-  for (std::size_t state = 0; state < n_states; ++state)
-    if (row.seconds[state] >= 0.01 * sum(row.seconds)) states.push_back(state);
-  std::ranges::stable_sort(states, std::greater{}, [&](std::size_t s) { return row.seconds[s]; });
   std::string out;
-  for (const std::size_t state : states) {
-    const std::string text = fmt::format("{} {}", state_names[state].name,
-                                         quantity_text(Quantity::seconds, row.seconds[state]));
+  for (const std::size_t state : largest_states(row.seconds, 0.01)) {
+    const std::string text =
+        fmt::format("{} {}", state_names[state].name, duration_text(row.seconds[state]));
     const double end = from + 11 + svg::text_width(text);
     if (end > width) break;
     out += svg::rect({from, baseline - 8}, 8, 8, "fill " + state_style(state));
@@ -116,13 +106,11 @@ std::string row_names(const std::vector<SharesRow>& rows, const svg::Axis& x, co
     const double top = form.height * static_cast<double>(k);
     if (!form.named && form.height < 12 && k % 2 != 0) continue;
     if (!form.named) {
-      out += svg::text({form.left - 8, top + form.bar_top + form.bar - 1}, "end", "tick",
-                       svg::squeezed(rows[k].name, longest_name));
+      out += svg::row_name({form.left, top + form.bar_top + form.bar - 1}, rows[k].name);
       continue;
     }
     out += svg::text({x.from(), top + 14}, "start", "name", svg::squeezed(rows[k].name, 44));
-    out += svg::text({width - right, top + 14}, "end", "tick",
-                     quantity_text(Quantity::seconds, sum(rows[k].seconds)));
+    out += svg::text({width - right, top + 14}, "end", "tick", duration_text(sum(rows[k].seconds)));
     out += segment_names(rows[k], x.from(), top + form.label);
   }
   return out;

@@ -45,10 +45,9 @@ std::string bars(const Bins& bins, const svg::Axis& x, double bottom, std::size_
     if (bins[k] <= 1e-6 * most) continue;
     const double at = x.at(2.0 * static_cast<double>(k) / (n_bins - 1) - 1);
     const double height = std::max(4.0, tall * std::sqrt(bins[k] / most));
-    path += fmt::format("M{} {}V{}", svg::length(at), svg::length(bottom),
-                        svg::length(bottom - height));
+    path += "M" + svg::place({at, bottom}) + "V" + svg::length(bottom - height);
   }
-  return fmt::format("<path d=\"{}\" class=\"bar {}\"/>\n", path, svg::series(series));
+  return svg::path(path, "bar " + svg::series(series));
 }
 
 /// Draws the gap on both sides: the moduli that no mode has.

@@ -60,6 +60,12 @@ std::vector<Tick> decade_ticks(double low, double high, int wanted) {
 
 }  // namespace
 
+void Range::take(double value) {
+  if (!std::isfinite(value)) return;
+  low = std::min(low, value);
+  high = std::max(high, value);
+}
+
 std::string escape(std::string_view text) {
   std::string out;
   for (const char c : printable(text, text.size())) {
@@ -89,6 +95,20 @@ std::string length(double value) {
   if (digits.back() == '.') digits.pop_back();
   if (digits == "-0") digits.erase(0, 1);
   return digits;
+}
+
+std::string place(Point p) {
+  return length(p.x) + " " + length(p.y);
+}
+
+std::string stroke(Point a, Point b) {
+  return "M" + place(a) + "L" + place(b);
+}
+
+std::string stroke(Point a, Point b, Point step) {
+  if (std::hypot(a.x + step.x - b.x, a.y + step.y - b.y) < 1e-6) return stroke(a, b);
+  return stroke(a, {a.x + 0.5 * step.x, a.y + 0.5 * step.y}) +
+         stroke(b, {b.x - 0.5 * step.x, b.y - 0.5 * step.y});
 }
 
 std::string text(Point at, std::string_view anchor, std::string_view css, std::string_view text) {
@@ -175,20 +195,25 @@ std::string bottom_axis(
   return out + text({(x.from() + x.to()) / 2, bottom + 36}, "middle", "title", title);
 }
 
+std::string left_ticks(const Axis& y, double from, double to, int wanted) {
+  std::string out;
+  for (const Tick& tick : y.ticks(wanted)) {
+    const double at = y.at(tick.value);
+    out += line({from, at}, {to, at}, "grid") + text({from - 8, at + 4}, "end", "tick", tick.label);
+  }
+  return out;
+}
+
 std::string axes(const Axis& x,
                  const Axis& y,
                  std::string_view x_title,
                  std::string_view y_title,
                  int x_ticks,
                  int y_ticks) {
-  std::string out = bottom_axis(x, y.to(), y.from(), x_title, x_ticks);
-  for (const Tick& tick : y.ticks(y_ticks)) {
-    const double at = y.at(tick.value);
-    out += line({x.from(), at}, {x.to(), at}, "grid");
-    out += text({x.from() - 8, at + 4}, "end", "tick", tick.label);
-  }
-  out += line({x.from(), y.from()}, {x.from(), y.to()}, "axis");
-  return out + text({x.from() - 52, y.to() - 14}, "start", "title", y_title);
+  return bottom_axis(x, y.to(), y.from(), x_title, x_ticks) +
+         left_ticks(y, x.from(), x.to(), y_ticks) +
+         line({x.from(), y.from()}, {x.from(), y.to()}, "axis") +
+         text({x.from() - 52, y.to() - 14}, "start", "title", y_title);
 }
 
 }  // namespace gv::svg

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,10 +11,28 @@ struct Point {
   double x = 0, y = 0;
 };
 
+/// The least and the largest value of some; values that are not finite do not count.
+struct Range {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+
+  void take(double value);
+  bool empty() const { return low > high; }
+  /// Returns whether all values are positive and far from each other, as a logarithmic axis shows.
+  bool spans(double factor) const { return low > 0 && high > factor * low; }
+};
+
 /// Escapes a text for use between tags and inside quotes; replaces unprintable characters by `?`.
 std::string escape(std::string_view text);
 /// A length with at most two decimals: "12", "0.5".
 std::string length(double value);
+
+/// A place in SVG's path language: "12 3.5".
+std::string place(Point p);
+/// A straight line in SVG's path language.
+std::string stroke(Point a, Point b);
+/// A straight line; two half lines if `step`, the way from a, ends elsewhere than at b: the line
+/// then crosses the border of a torus.
+std::string stroke(Point a, Point b, Point step);
 
 /// `anchor`: start | middle | end. The text is escaped.
 std::string text(Point at, std::string_view anchor, std::string_view css, std::string_view text);
@@ -67,6 +86,8 @@ class Axis {
 
 constexpr int usual_ticks = 8;  ///< for an axis of 800 pixels
 
+/// Ticks and horizontal grid lines between these pixels.
+std::string left_ticks(const Axis& y, double from, double to, int wanted);
 /// Ticks, grid lines and titles of a plot; the marks are drawn over it.
 std::string axes(const Axis& x,
                  const Axis& y,

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -16,22 +15,6 @@ constexpr double width = 1060, least_left = 74, right = 14, top = 24;
 struct Stroke {
   double from, to;  ///< pixels
 };
-
-struct Clock {
-  double begin = std::numeric_limits<double>::infinity();
-  double end = -std::numeric_limits<double>::infinity();
-};
-
-Clock clock_of(const std::vector<TimelineLane>& lanes) {
-  Clock clock;
-  for (const TimelineLane& lane : lanes) {
-    for (const TimelineMoment& m : lane.moments) {
-      clock.begin = std::min(clock.begin, m.begin);
-      clock.end = std::max(clock.end, m.end);
-    }
-  }
-  return clock;
-}
 
 using LaneStrokes = std::array<std::vector<Stroke>, n_states>;
 
@@ -63,16 +46,6 @@ std::vector<LaneStrokes> all_strokes(const std::vector<TimelineLane>& lanes,
     }
     if (count <= most_strokes || nearest > width) return out;
   }
-}
-
-constexpr std::size_t longest_name = 22;
-
-/// Leaves as much room on the left as the names need.
-double left_of(const std::vector<TimelineLane>& lanes) {
-  double left = least_left;
-  for (const TimelineLane& lane : lanes)
-    left = std::max(left, svg::text_width(svg::squeezed(lane.name, longest_name)) + 10);
-  return left;
 }
 
 double lane_height(std::size_t lanes) {
@@ -133,28 +106,35 @@ std::string critical_line(
 
 }  // namespace
 
+svg::Range span_of(const std::vector<TimelineLane>& lanes) {
+  svg::Range span;
+  for (const TimelineLane& lane : lanes)
+    for (const TimelineMoment& m : lane.moments)
+      span = {std::min(span.low, m.begin), std::max(span.high, m.end)};
+  return span;
+}
+
 std::string timeline_figure(const Timeline& t) {
   std::vector<TimelineLane> lanes = t.lanes;
   if (lanes.size() > most_lanes) lanes.resize(most_lanes);
-  const Clock clock = clock_of(lanes);
-  if (!(clock.end > clock.begin)) return "";
+  const auto [begin, end] = span_of(lanes);
+  if (!(end > begin)) return "";
   const double height = lane_height(lanes.size());
   const double bottom = top + height * static_cast<double>(lanes.size());
-  const double seconds = clock.end - clock.begin;
+  const double seconds = end - begin;
   const Unit unit = unit_for(Quantity::seconds, seconds);
-  const double left = left_of(lanes);
+  const double left = svg::room_for_names(lanes, least_left);
   const svg::Axis x(svg::Axis::Scale::linear, 0, seconds, left, width - right);
   const svg::Axis labels(svg::Axis::Scale::linear, 0, seconds / unit.size, left, width - right);
   std::string content = svg::bottom_axis(
-      labels, top, bottom,
-      fmt::format("{} since {}", unit.name, quantity_text(Quantity::seconds, clock.begin)));
-  content += svg::group("set", "", state_paths(all_strokes(lanes, x, clock.begin), height));
-  content += round_marks(t, lanes.size(), x, clock.begin, height);
-  content += critical_line(t, lanes.size(), x, clock.begin, height);
+      labels, top, bottom, fmt::format("{} since {}", unit.name, duration_text(begin)));
+  content += svg::group("set", "", state_paths(all_strokes(lanes, x, begin), height));
+  content += round_marks(t, lanes.size(), x, begin, height);
+  content += critical_line(t, lanes.size(), x, begin, height);
   for (std::size_t k = 0; k < lanes.size(); ++k) {
     if (height < 12 && k % 2 != 0) continue;
-    content += svg::text({left - 8, top + height * (static_cast<double>(k) + 0.5) + 4}, "end",
-                         "tick", svg::squeezed(lanes[k].name, longest_name));
+    content +=
+        svg::row_name({left, top + height * (static_cast<double>(k) + 0.5) + 4}, lanes[k].name);
   }
   return svg::image(width, bottom + 44, "what each peer did", content);
 }

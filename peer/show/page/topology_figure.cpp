@@ -23,11 +23,6 @@ LatticeShape lattice_of(const TopologySpec& spec) {
   return std::min(shape.rows, shape.columns) < 2 ? LatticeShape{} : shape;
 }
 
-Point circle_place(PeerId k, PeerId n) {
-  const double angle = 2 * std::numbers::pi * k / n - std::numbers::pi / 2;
-  return {0.5 + 0.5 * std::cos(angle), 0.5 + 0.5 * std::sin(angle)};
-}
-
 Point tree_place(PeerId i, PeerId n) {
   const int level = std::bit_width(i + 1) - 1;
   const int levels = std::bit_width(n);
@@ -61,21 +56,11 @@ Point place(const TopologySpec& spec, PeerId i, PeerId n) {
   return circle_place(i, n);
 }
 
-Point on_picture(Point p) {
-  const double inner = side - 2 * margin;
-  return {margin + inner * p.x, margin + inner * p.y};
-}
-
 /// Makes the nodes as large as their neighbours in a lattice allow.
 double node_radius(PeerId n, const LatticeShape& l) {
   const double usual = n <= most_labels ? 9 : n <= 64 ? 4 : 2.5;
   const double cell = (side - 2 * margin) / std::max({l.rows, l.columns, PeerId{1}});
   return l.rows > 0 ? std::min(usual, 0.4 * cell) : usual;
-}
-
-std::string stroke(Point a, Point b) {
-  return fmt::format("M{} {}L{} {}", svg::length(a.x), svg::length(a.y), svg::length(b.x),
-                     svg::length(b.y));
 }
 
 /// The shorter way from one lattice coordinate to another on a ring of `length`.
@@ -90,11 +75,7 @@ std::string lattice_edge(Edge e, const LatticeShape& l, Point a, Point b) {
   const int down = short_way(e.first / l.columns, e.second / l.columns, l.rows);
   const int right = short_way(e.first % l.columns, e.second % l.columns, l.columns);
   const double cell = (side - 2 * margin) / std::max(l.rows, l.columns);
-  const Point step{right * cell, down * cell};
-  if (std::hypot(a.x + step.x - b.x, a.y + step.y - b.y) < 1e-6) return stroke(a, b);
-  const double half = 0.5;
-  return stroke(a, {a.x + half * step.x, a.y + half * step.y}) +
-         stroke(b, {b.x - half * step.x, b.y - half * step.y});
+  return svg::stroke(a, b, {right * cell, down * cell});
 }
 
 /// A triangle that ends at the rim of the receiving peer.
@@ -104,9 +85,8 @@ std::string arrow_head(Point from, Point to, double radius) {
   const Point u{(to.x - from.x) / distance, (to.y - from.y) / distance};
   const Point tip{to.x - radius * u.x, to.y - radius * u.y};
   const Point base{tip.x - 7 * u.x, tip.y - 7 * u.y};
-  return fmt::format("M{} {}L{} {}L{} {}Z", svg::length(tip.x), svg::length(tip.y),
-                     svg::length(base.x - 3 * u.y), svg::length(base.y + 3 * u.x),
-                     svg::length(base.x + 3 * u.y), svg::length(base.y - 3 * u.x));
+  return svg::stroke(tip, {base.x - 3 * u.y, base.y + 3 * u.x}) + "L" +
+         svg::place({base.x + 3 * u.y, base.y - 3 * u.x}) + "Z";
 }
 
 std::string edge_paths(const Topology& t,
@@ -118,15 +98,25 @@ std::string edge_paths(const Topology& t,
   for (const Edge& e : t.edges()) {
     const Point a = at[e.first];
     const Point b = at[e.second];
-    lines += lattice.rows > 0 ? lattice_edge(e, lattice, a, b) : stroke(a, b);
+    lines += lattice.rows > 0 ? lattice_edge(e, lattice, a, b) : svg::stroke(a, b);
     if (t.directed && t.size() <= most_labels) heads += arrow_head(a, b, radius);
   }
-  std::string out = fmt::format("<path d=\"{}\" class=\"edge\"/>\n", lines);
-  if (!heads.empty()) out += fmt::format("<path d=\"{}\" class=\"head\"/>\n", heads);
-  return out;
+  return svg::path(lines, "edge") + (heads.empty() ? "" : svg::path(heads, "head"));
 }
 
 }  // namespace
+
+Point circle_place(std::size_t k, std::size_t n) {
+  const double angle =
+      2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n) - std::numbers::pi / 2;
+  return {0.5 + 0.5 * std::cos(angle), 0.5 + 0.5 * std::sin(angle)};
+}
+
+std::vector<Point> in_square(std::vector<Point> places, double side, double margin) {
+  const double inner = side - 2 * margin;
+  for (Point& p : places) p = {margin + inner * p.x, margin + inner * p.y};
+  return places;
+}
 
 std::vector<Point> layout(const TopologySpec& spec, PeerId n) {
   std::vector<Point> places;
@@ -142,8 +132,7 @@ std::string topology_figure(const Topology& t, std::size_t series) {
                                 fmt::format("{} peers: too many to draw", t.size())));
   }
   const TopologySpec spec = spec_of_name(t).value_or(TopologySpec{});
-  std::vector<Point> at = layout(spec, t.size());
-  std::ranges::transform(at, at.begin(), on_picture);
+  const std::vector<Point> at = in_square(layout(spec, t.size()), side, margin);
   const bool labels = t.size() <= most_labels;
   const double radius = node_radius(t.size(), lattice_of(spec));
   std::string content = edge_paths(t, lattice_of(spec), at, radius);

@@ -15,33 +15,26 @@ using svg::Axis;
 constexpr double width = 460, tall = 272, left = 56, right = 20, top = 60, bottom = 48;
 constexpr double missed_y = top - 8;
 
-struct Values {
-  double low = 0, high = 0;
-};
-
-Values range_of(std::vector<double> values) {
-  if (values.empty()) return {};
-  const auto [low, high] = std::ranges::minmax(values);
-  return {low, high};
+/// Returns whether a trial is drawn as a dot, not as a cross.
+bool arrived(const TuningTrial& trial) {
+  return trial.score && std::isfinite(*trial.score);
 }
 
-std::vector<double> knob_values(const Tuning& t) {
-  std::vector<double> values;
-  for (const TuningTrial& trial : t.trials)
-    if (std::isfinite(trial.value)) values.push_back(trial.value);
+svg::Range knob_values(const Tuning& t) {
+  svg::Range values;
+  for (const TuningTrial& trial : t.trials) values.take(trial.value);
   return values;
 }
 
-std::vector<double> scores(const Tuning& t) {
-  std::vector<double> values;
+svg::Range scores(const Tuning& t) {
+  svg::Range values;
   for (const TuningTrial& trial : t.trials)
-    if (std::isfinite(trial.value) && trial.score && std::isfinite(*trial.score))
-      values.push_back(*trial.score);
-  return values;
+    if (std::isfinite(trial.value) && trial.score) values.take(*trial.score);
+  return values.empty() ? svg::Range{0, 1} : values;
 }
 
-Axis axis_over(Values v, double from, double to, double spread) {
-  if (v.low > 0 && v.high > spread * v.low) {
+Axis axis_over(svg::Range v, double from, double to, double spread) {
+  if (v.spans(spread)) {
     const double room = std::pow(v.high / v.low, 0.06);
     return {Axis::Scale::logarithmic, v.low / room, v.high * room, from, to};
   }
@@ -58,33 +51,31 @@ bool is_better(const TuningTrial& a, const TuningTrial& b) {
 const TuningTrial* best_of(const Tuning& t) {
   const TuningTrial* best = nullptr;
   for (const TuningTrial& trial : t.trials) {
-    if (!std::isfinite(trial.value) || !trial.score || !std::isfinite(*trial.score)) continue;
+    if (!std::isfinite(trial.value) || !arrived(trial)) continue;
     if (best == nullptr || is_better(trial, *best)) best = &trial;
   }
   return best;
 }
 
 std::string cross(svg::Point at) {
-  return svg::path(
-      fmt::format("M{0} {1}l8 8m0 -8l-8 8", svg::length(at.x - 4), svg::length(at.y - 4)),
-      "missed");
+  return svg::path("M" + svg::place({at.x - 4, at.y - 4}) + "l8 8m0 -8l-8 8", "missed");
 }
 
 std::string trial_mark(const Tuning& t, const TuningTrial& trial, const Axis& x, const Axis& y) {
-  const bool arrived = trial.score && std::isfinite(*trial.score);
   const std::string tip =
       fmt::format("{} {:.4g}: {}{}", t.knob, trial.value,
-                  arrived ? fmt::format("{:.4g} {}", *trial.score, t.score_title) : "missed",
+                  arrived(trial) ? fmt::format("{:.4g} {}", *trial.score, t.score_title) : "missed",
                   trial.note.empty() ? "" : ", " + trial.note);
   const double at = x.at(trial.value);
   return svg::group(
-      "", tip, arrived ? svg::circle({at, y.at(*trial.score)}, 4.5, "dot") : cross({at, missed_y}));
+      "", tip,
+      arrived(trial) ? svg::circle({at, y.at(*trial.score)}, 4.5, "dot") : cross({at, missed_y}));
 }
 
 std::string edge_mark(const Tuning& t, const Axis& x) {
   const EdgeOfRange edge = best_at_edge(t);
   if (edge == EdgeOfRange::none) return "";
-  const Values v = range_of(knob_values(t));
+  const svg::Range v = knob_values(t);
   const double from = edge == EdgeOfRange::least ? x.from() : x.at(v.high);
   const double to = edge == EdgeOfRange::least ? x.at(v.low) : x.to();
   const bool least = edge == EdgeOfRange::least;
@@ -97,7 +88,7 @@ std::string edge_mark(const Tuning& t, const Axis& x) {
 
 EdgeOfRange best_at_edge(const Tuning& t) {
   const TuningTrial* best = best_of(t);
-  const Values v = range_of(knob_values(t));
+  const svg::Range v = knob_values(t);
   if (best == nullptr || v.low == v.high) return EdgeOfRange::none;
   const auto as_good_inside = [&](const TuningTrial& trial) {
     return trial.value > v.low && trial.value < v.high && trial.score && !is_better(*best, trial);
@@ -109,10 +100,8 @@ EdgeOfRange best_at_edge(const Tuning& t) {
 
 std::string tuning_figure(const Tuning& t) {
   if (knob_values(t).empty()) return "";
-  const Axis x = axis_over(range_of(knob_values(t)), left, width - right, 5);
-  std::vector<double> all = scores(t);
-  if (all.empty()) all = {0, 1};
-  const Axis y = axis_over(range_of(all), tall - bottom, top, 10);
+  const Axis x = axis_over(knob_values(t), left, width - right, 5);
+  const Axis y = axis_over(scores(t), tall - bottom, top, 10);
   std::string content = svg::axes(x, y, t.knob, t.score_title, 5);
   content += edge_mark(t, x);
   std::string marks;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,7 +25,7 @@ int warmth(double value, double most) {
 }
 
 std::string share_text(double seconds, const WaitGraph& w) {
-  std::string text = quantity_text(Quantity::seconds, seconds);
+  std::string text = duration_text(seconds);
   if (w.seconds > 0) text += fmt::format(" ({:.1f} %)", 100 * seconds / w.seconds);
   return text;
 }
@@ -35,21 +34,13 @@ std::string wait_text(const Wait& wait, const WaitGraph& w) {
   const auto name = [&](std::size_t peer) { return peer_name(static_cast<PeerId>(peer), w.hosts); };
   return fmt::format("{} waits {} for {}: late {}, wire {}", name(wait.who),
                      share_text(wait.late + wait.wire, w), name(wait.whom),
-                     quantity_text(Quantity::seconds, wait.late),
-                     quantity_text(Quantity::seconds, wait.wire));
+                     duration_text(wait.late), duration_text(wait.wire));
 }
 
 std::vector<Point> places_of(const WaitGraph& w) {
   std::vector<Point> places = w.places;
-  for (std::size_t k = places.size(); k < w.peers; ++k) {
-    const double angle =
-        2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(w.peers) -
-        std::numbers::pi / 2;
-    places.push_back({0.5 + 0.5 * std::cos(angle), 0.5 + 0.5 * std::sin(angle)});
-  }
-  for (Point& p : places)
-    p = {margin + (side - 2 * margin) * p.x, margin + (side - 2 * margin) * p.y};
-  return places;
+  for (std::size_t k = places.size(); k < w.peers; ++k) places.push_back(circle_place(k, w.peers));
+  return in_square(std::move(places), side, margin);
 }
 
 struct EdgeWait {
@@ -88,17 +79,9 @@ double short_way(double way, double spacing) {
   return std::abs(way) <= 1.5 * spacing ? way : -std::copysign(spacing, way);
 }
 
-std::string stroke(Point a, Point b) {
-  return fmt::format("M{} {}L{} {}", svg::length(a.x), svg::length(a.y), svg::length(b.x),
-                     svg::length(b.y));
-}
-
 std::string edge_path(Point a, Point b, double spacing, bool wraps) {
-  const Point way{b.x - a.x, b.y - a.y};
-  const Point step{short_way(way.x, spacing), short_way(way.y, spacing)};
-  if (!wraps || std::hypot(step.x - way.x, step.y - way.y) < 1e-6) return stroke(a, b);
-  return stroke(a, {a.x + 0.5 * step.x, a.y + 0.5 * step.y}) +
-         stroke(b, {b.x - 0.5 * step.x, b.y - 0.5 * step.y});
+  if (!wraps) return svg::stroke(a, b);
+  return svg::stroke(a, b, {short_way(b.x - a.x, spacing), short_way(b.y - a.y, spacing)});
 }
 
 /// `share`: this edge's wait as a fraction of the longest; `widest`: width of that one, pixels.
@@ -156,8 +139,8 @@ std::string warmth_scale(double most, double y) {
   for (int k = 1; k <= n_warmths; ++k)
     out += svg::rect({matrix_left + 30.0 * (k - 1), y}, 30, 10, fmt::format("cell w{}", k));
   out += svg::text({matrix_left, y + 26}, "start", "tick", "0");
-  return out + svg::text({matrix_left + 30.0 * n_warmths, y + 26}, "middle", "tick",
-                         quantity_text(Quantity::seconds, most));
+  return out +
+         svg::text({matrix_left + 30.0 * n_warmths, y + 26}, "middle", "tick", duration_text(most));
 }
 
 }  // namespace

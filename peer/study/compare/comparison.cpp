@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "optim/mapped.h"
+
 namespace gv {
 namespace {
 
@@ -132,9 +134,9 @@ void name_contenders(const RunTable& table, Section& section, std::vector<std::s
   std::vector<std::string> without_graph = but;
   for (const std::string& column : table.columns)
     if (column.starts_with("topology.")) without_graph.push_back(column);
-  std::vector<std::string> labels;
-  for (const Contender& c : section.contenders)
-    labels.push_back(label_of(table, *c.group, c.centralized ? without_graph : but));
+  const std::vector<std::string> labels = mapped(section.contenders, [&](const Contender& c) {
+    return label_of(table, *c.group, c.centralized ? without_graph : but);
+  });
   const std::set<std::string> different(labels.begin(), labels.end());
   for (std::size_t k = 0; k < labels.size(); ++k)
     section.contenders[k].label = different.size() == labels.size()
@@ -145,10 +147,9 @@ void name_contenders(const RunTable& table, Section& section, std::vector<std::s
 void finish(Section& section, Measure measure) {
   std::ranges::sort(section.contenders, {},
                     [&](const Contender& c) { return place_of(c, measure); });
-  std::vector<std::pair<double, double>> costs;
-  for (const Contender& c : section.contenders)
-    costs.emplace_back(mean_or_infinite(c, Measure::time), mean_or_infinite(c, Measure::bytes));
-  section.pareto = not_dominated(costs);
+  section.pareto = not_dominated(mapped(section.contenders, [](const Contender& c) {
+    return std::pair(mean_or_infinite(c, Measure::time), mean_or_infinite(c, Measure::bytes));
+  }));
   section.pairs = compare_all(section.contenders, measure);
 }
 
@@ -226,8 +227,8 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
   c.measure = c.target ? Measure::time : final_measure(runs);
   std::map<std::vector<LabelOrder>, Section> sections;
   for (const RunGroup& group : c.table.groups) {
-    std::vector<LabelOrder> values;
-    for (const std::string& key : c.by) values.push_back(label_order(value_of(group, key)));
+    const std::vector<LabelOrder> values =
+        mapped(c.by, [&](const std::string& key) { return label_order(value_of(group, key)); });
     Section& section = sections[values];
     section.by.clear();
     for (std::size_t k = 0; k < values.size(); ++k)

@@ -74,6 +74,9 @@ std::string brief_comparison_text(const Comparison& comparison);
 /// Returns a header, then a line per run: its group, seed, whether it reached the target, costs.
 std::string comparison_csv(const Comparison& comparison);
 
+/// "6 seeds", "3 to 6 seeds": the number in each group.
+std::string seeds_text(const Comparison& comparison);
+
 /// Formats a value for a table cell: "84.8 s", "1.63 MB", "0.8951".
 std::string cell_text(double value, Measure measure);
 

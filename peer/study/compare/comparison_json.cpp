@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "peer/record/report/metrics.h"
 #include "peer/study/compare/comparison.h"
 #include "peer/study/compare/critical_path.h"
 
@@ -39,12 +40,6 @@ Json target_json(const std::optional<CompareTarget>& target) {
           {"for", target->in_a_row}};
 }
 
-Json states_json(const ActivitySeconds& states) {
-  Json json = Json::object();
-  for (std::size_t k = 0; k < states.size(); ++k) json.add(activity_names[k], states[k]);
-  return json;
-}
-
 Json summaries_json(const Contender& contender) {
   Json json = Json::object();
   for (const Measure m : all_measures) {
@@ -74,7 +69,7 @@ Json contender_json(const Contender& contender, bool pareto) {
   Json json{{"name", contender.label},        {"centralized", contender.centralized},
             {"reached", contender.reached()}, {"seeds", contender.entries.size()},
             {"not_dominated", pareto},        {"means", summaries_json(contender)}};
-  if (const auto states = round_states(contender)) json["round_states"] = states_json(*states);
+  if (const auto states = round_states(contender)) json["round_states"] = json_of(*states);
   json["runs"] = runs_json(contender);
   json["keys"] = keys;
   return json;
@@ -82,12 +77,11 @@ Json contender_json(const Contender& contender, bool pareto) {
 
 Json path_json(const CriticalPath& path) {
   Json peers = Json::object();
-  for (const auto& [peer, states] : path.by_peer)
-    peers.add(std::to_string(peer), states_json(states));
+  for (const auto& [peer, states] : path.by_peer) peers.add(std::to_string(peer), json_of(states));
   return {{"first_round", path.first_round},
           {"last_round", path.last_round},
           {"seconds", path.seconds},
-          {"states", states_json(path.states)},
+          {"states", json_of(path.states)},
           {"peers", peers}};
 }
 
@@ -102,7 +96,7 @@ Json explanation_json(const Section& section) {
              {"seconds_per_round", e->seconds_per_round},
              {"round_difference", e->round_difference},
              {"by", e->by_rounds ? "rounds" : "seconds_per_round"}};
-    if (e->more) one["states"] = states_json(*e->more);
+    if (e->more) one["states"] = json_of(*e->more);
     one["state"] = e->state ? Json(activity_names[*e->state]) : Json();
     const bool told = explained(section) == k;
     if (const auto path =

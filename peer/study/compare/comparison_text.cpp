@@ -18,12 +18,6 @@ constexpr std::size_t label_width = 18;
 constexpr std::size_t longest_label = 78;
 constexpr std::size_t cell_width = 14;
 
-std::string seeds_text(const Comparison& c) {
-  if (c.seeds_least != c.seeds_most)
-    return fmt::format("{} to {} seeds", c.seeds_least, c.seeds_most);
-  return fmt::format("{} seed{}", c.seeds_most, c.seeds_most == 1 ? "" : "s");
-}
-
 /// Puts a label that is longer than its field on a line of its own.
 std::string label_field(const std::string& mark, const std::string& label) {
   if (label.size() <= label_width) return mark + left(label, label_width);
@@ -87,9 +81,9 @@ TimeUnit unit_of(const Section& section) {
   return time_unit(longest > 0 ? longest : 1);
 }
 
-std::string bytes_cell(const Contender& c) {
-  const auto summary = summary_of(c, Measure::bytes);
-  return summary ? bytes_text(summary->mean) : "-";
+std::string mean_cell(const Contender& c, Measure measure) {
+  const auto summary = summary_of(c, measure);
+  return summary ? cell_text(summary->mean, measure) : "-";
 }
 
 std::string rounds_cell(const Contender& c) {
@@ -102,36 +96,21 @@ std::string heading(std::string_view first, std::string_view last) {
                      first == "accuracy" ? "against first, pp" : "against first", last, "sent");
 }
 
-/// Returns the table of costs at the target.
-std::string cost_table(const Section& section) {
-  const TimeUnit unit = unit_of(section);
-  std::string text = heading(unit.name, "rounds");
-  for (std::size_t k = 0; k < section.contenders.size(); ++k) {
-    const Contender& c = section.contenders[k];
-    const auto time = summary_of(c, Measure::time);
-    text += label_field(section.pareto[k] ? "* " : "  ", c.label);
-    text += right(mean_text(c, Measure::time, unit.seconds), 8);
-    text += right(time ? interval_text(time->low, time->high, unit.seconds) : "", 15);
-    text += against_first(section, k);
-    text += right(rounds_cell(c), 8);
-    text += right(bytes_cell(c), 8) + "\n";
-  }
-  return text;
-}
-
-/// Returns the table of the final models' figures.
-std::string final_table(const Comparison& comparison, const Section& section) {
+/// Returns the table of costs at the target, or of the final models' figures.
+std::string main_table(const Comparison& comparison, const Section& section) {
+  const bool costs = comparison.target.has_value();
   const Measure measure = comparison.measure;
-  std::string text = heading(name_of(measure), "time");
+  const TimeUnit unit = costs ? unit_of(section) : TimeUnit{1, name_of(measure)};
+  std::string text = heading(unit.name, costs ? "rounds" : "time");
   for (std::size_t k = 0; k < section.contenders.size(); ++k) {
     const Contender& c = section.contenders[k];
     const auto summary = summary_of(c, measure);
-    const auto time = summary_of(c, Measure::time);
-    text += label_field("  ", c.label);
-    text += right(summary ? digits(summary->mean) : "-", 8);
-    text += right(summary ? interval_text(summary->low, summary->high, 1) : "", 15);
+    text += label_field(costs && section.pareto[k] ? "* " : "  ", c.label);
+    text += right(mean_text(c, measure, unit.seconds), 8);
+    text += right(summary ? interval_text(summary->low, summary->high, unit.seconds) : "", 15);
     text += against_first(section, k);
-    text += right(time ? time_text(time->mean) : "-", 8) + right(bytes_cell(c), 8) + "\n";
+    text += right(costs ? rounds_cell(c) : mean_cell(c, Measure::time), 8);
+    text += right(mean_cell(c, Measure::bytes), 8) + "\n";
   }
   return text;
 }
@@ -171,10 +150,7 @@ std::string column_table(const Section& section, const std::vector<Measure>& col
   text += "\n";
   for (const Contender& c : section.contenders) {
     text += label_field("  ", c.label);
-    for (const Measure m : columns) {
-      const auto summary = summary_of(c, m);
-      text += right(summary ? cell_text(summary->mean, m) : "-", cell_width);
-    }
+    for (const Measure m : columns) text += right(mean_cell(c, m), cell_width);
     text += "\n";
   }
   return text;
@@ -186,7 +162,7 @@ std::string section_text(const Comparison& c,
   std::string text;
   if (const std::string name = name_of(section); !name.empty()) text += wrapped(name, 2) + "\n";
   text += wrapped(verdict_of(c, section), 2) + "\n";
-  text += c.target ? cost_table(section) : final_table(c, section);
+  text += main_table(c, section);
   if (c.target) text += state_table(section);
   text += column_table(section, columns);
   for (const std::string& remark : remarks_of(c, section)) text += wrapped("  " + remark, 4) + "\n";
@@ -305,6 +281,12 @@ std::string cell_text(double value, Measure measure) {
   }
 }
 
+std::string seeds_text(const Comparison& c) {
+  if (c.seeds_least != c.seeds_most)
+    return fmt::format("{} to {} seeds", c.seeds_least, c.seeds_most);
+  return fmt::format("{} seed{}", c.seeds_most, c.seeds_most == 1 ? "" : "s");
+}
+
 std::string comparison_text(const Comparison& c, const std::vector<Measure>& columns) {
   std::string text = wrapped(header(c), 2) + "\n";
   for (const Section& section : c.sections)
@@ -328,26 +310,19 @@ std::string brief_comparison_text(const Comparison& c) {
   std::string text = wrapped(header(c), 2) + "\n";
   for (const Section& section : c.sections)
     text += fmt::format("\n{}\n{}\n{}", wrapped(name_of(section), 2),
-                        wrapped(verdict_of(c, section), 2),
-                        c.target ? cost_table(section) : final_table(c, section));
+                        wrapped(verdict_of(c, section), 2), main_table(c, section));
   if (c.target) text += pareto_legend;
   return without_trailing_spaces(text);
 }
 
 std::string difference_text(const PairResult& pair) {
   if (!pair.center) return "no ratio";
-  if (pair.ratio) {
-    std::string text = digits(*pair.center) + "x";
-    if (pair.low) text += fmt::format(" ({} .. {})", digits(*pair.low), digits(*pair.high));
-    return text;
-  }
-  if (pair.measure == Measure::accuracy) {
-    std::string text = fmt::format("{:+.2f} pp", 100 * *pair.center);
-    if (pair.low) text += fmt::format(" ({:.2f} .. {:.2f})", 100 * *pair.low, 100 * *pair.high);
-    return text;
-  }
-  std::string text = fmt::format("{:+.3g}", *pair.center);
-  if (pair.low) text += fmt::format(" ({} .. {})", digits(*pair.low), digits(*pair.high));
+  const bool points = !pair.ratio && pair.measure == Measure::accuracy;
+  const auto bound = [&](double v) { return points ? fmt::format("{:.2f}", 100 * v) : digits(v); };
+  std::string text = pair.ratio ? digits(*pair.center) + "x"
+                     : points   ? fmt::format("{:+.2f} pp", 100 * *pair.center)
+                                : fmt::format("{:+.3g}", *pair.center);
+  if (pair.low) text += fmt::format(" ({} .. {})", bound(*pair.low), bound(*pair.high));
   return text;
 }
 

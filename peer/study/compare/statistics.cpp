@@ -164,6 +164,12 @@ void judge(PairResult& r) {
 
 }  // namespace
 
+double middle(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 std::optional<MeanInterval> mean_interval(std::span<const double> values, double covers) {
   if (values.size() < fewest_seeds) return std::nullopt;
   MeanInterval m = moments_of(values);

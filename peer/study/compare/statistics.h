@@ -19,6 +19,9 @@ struct MeanInterval {
 /// Fewest values for an interval: with two, t has one degree of freedom and is useless.
 inline constexpr std::size_t fewest_seeds = 3;
 
+/// Returns the median of at least one value: the mean of the middle two of an even number.
+double middle(std::vector<double> values);
+
 /// Returns Student's interval of the mean; nothing for fewer than `fewest_seeds` values.
 std::optional<MeanInterval> mean_interval(std::span<const double> values, double covers = 0.95);
 

@@ -13,6 +13,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
+#include "peer/study/simulated_run.h"
 #include "peer/study/sweep/sweep.h"
 #include "peer/study/sweep/trial_job.h"
 
@@ -29,9 +30,6 @@ double processor_seconds() {
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
-
-/// Thrown to leave a simulation after enough rounds.
-struct SeenEnough {};
 
 /// Mean rounds done by the peers, and the CPU time at that point.
 struct Progress {
@@ -70,16 +68,9 @@ class ProgressWatch {
 double seconds_per_round(const Assembly& fleet, double budget, bool blank) {
   ProgressWatch watch(fleet.fleet.trainers(), budget);
   SimulationOptions options;
-  options.threads = 1;
-  options.rounds = std::min<Round>(fleet.rounds, 1'000'000'000);  // without evaluations
   if (blank) options.replica = blank_replicas(fleet);
   options.between = [&](const std::vector<Peer*>& peers) { watch.look(peers); };
-  // Waits for one report more than there are peers, so it never evaluates models.
-  Observer blind(fleet.fleet.size() + 1, nullptr, {});
-  try {
-    simulate(fleet, blind, options);
-  } catch (const SeenEnough&) {
-  }
+  simulate_blind(fleet, options);
   return watch.seconds_per_round();
 }
 

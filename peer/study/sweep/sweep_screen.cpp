@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/spec/nearest.h"
+#include "optim/mapped.h"
 #include "optim/printable.h"
 #include "peer/record/report/screen.h"
 #include "peer/study/sweep/sweep.h"
@@ -41,7 +42,7 @@ std::string words_of(const TuningPoint& point) {
   std::string text;
   for (const SweepSet& set : point)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", set.key.substr(set.key.rfind('.') + 1),
-                        set.argument.substr(set.key.size() + 1));
+                        set.value());
   return text.empty() ? "the base file's own" : text;
 }
 
@@ -264,16 +265,13 @@ Json sweep_json(const SweepPlan& plan,
   for (std::size_t f = 0; f < plan.families.size(); ++f) {
     if (!state.tuned(f)) continue;
     Json values = Json::object();
-    for (const SweepSet& set : state.tuned(f)->values)
-      values[set.key] = set.argument.substr(set.key.size() + 1);
+    for (const SweepSet& set : state.tuned(f)->values) values[set.key] = set.value();
     const TrialScore& score = state.tuned(f)->score;
-    std::vector<std::string> edges;
-    for (const TuningEdge& edge : state.tuned(f)->edges) edges.push_back(edge.words);
     tuned.push_back(Json{{"family", plan.families[f].label},
                          {"values", values},
                          {"by", plan.families[f].synchronous ? "rounds" : "seconds"},
                          {"cost", score.cost},
-                         {"edges", edges}});
+                         {"edges", mapped(state.tuned(f)->edges, &TuningEdge::words)}});
   }
   Json& all = json["list"] = Json::array();
   for (std::size_t s = 0; s < plan.slots.size(); ++s) {

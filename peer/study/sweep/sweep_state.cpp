@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "optim/mapped.h"
 #include "peer/fleet/file/source.h"
 #include "peer/study/sweep/sweep.h"
 #include "peer/study/sweep/trial_job.h"
@@ -8,8 +9,9 @@
 namespace gv {
 namespace {
 
-std::vector<std::size_t> all_of(const std::vector<TuningPoint>& points) {
-  std::vector<std::size_t> all(points.size());
+/// Returns 0, 1, .. count - 1.
+std::vector<std::size_t> numbers(std::size_t count) {
+  std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
   return all;
 }
@@ -28,9 +30,7 @@ bool asks_for(const CellPattern& only, const SweepPlan& plan, const TrialSlot& s
 }
 
 std::vector<std::string> values_in(const TuningPoint& point) {
-  std::vector<std::string> values;
-  for (const SweepSet& set : point) values.push_back(set.argument.substr(set.key.size() + 1));
-  return values;
+  return mapped(point, &SweepSet::value);
 }
 
 /// Returns the knobs' values in the fleet file of a family; none if one is missing.
@@ -52,7 +52,7 @@ TuningRace::TuningRace(const TuningBracket& bracket, std::size_t seeds)
     : bracket_(bracket), seeds_(seeds), promoted_(bracket.rungs.size()) {
   for (std::size_t rung = 0; rung < bracket.rungs.size(); ++rung) {
     scores_.emplace_back(bracket.places(rung));
-    if (rung == 0 || bracket.asynchronous) points_.push_back(all_of(bracket.points));
+    if (rung == 0 || bracket.asynchronous) points_.push_back(numbers(bracket.points.size()));
   }
 }
 
@@ -95,9 +95,7 @@ std::vector<TuningRace::Scored> TuningRace::scored_in(std::size_t rung) const {
 
 std::vector<std::size_t> TuningRace::best_of(const std::vector<Scored>& scored,
                                              std::size_t count) const {
-  std::vector<TrialScore> scores;
-  for (const Scored& each : scored) scores.push_back(each.score);
-  const std::vector<std::size_t> order = ranking(scores);
+  const std::vector<std::size_t> order = ranking(mapped(scored, &Scored::score));
   std::vector<std::size_t> best;
   for (std::size_t k = 0; k < count; ++k) best.push_back(scored[order[k]].point);
   return best;
@@ -139,7 +137,7 @@ SweepState::SweepState(const SweepPlan& plan,
       resolved_(plan.slots.size()),
       ends_(plan.slots.size()),
       races_(plan.families.size()),
-      order_(plan.slots.size()),
+      order_(numbers(plan.slots.size())),
       tuned_(plan.families.size()) {
   std::set<std::size_t> families;
   const auto stage = only.find("stage");
@@ -161,7 +159,6 @@ SweepState::SweepState(const SweepPlan& plan,
     for (const TuningBracket& bracket : plan.families[f].brackets)
       races_[f].emplace_back(bracket, plan.tuning_seeds.size());
   // With asha, promoted trials begin before new ones, highest rung first.
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::size_t s) {
     return is_asynchronous(plan.slots[s]) ? plan.slots[s].rung : 0;
   });

@@ -24,6 +24,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/sim/simulation.h"
+#include "peer/study/simulated_run.h"
 
 namespace gv {
 namespace {
@@ -110,25 +111,15 @@ double own_bytes() {
   return 0;
 }
 
-/// Thrown to leave a simulation after enough rounds.
-struct SeenEnough {};
-
 /// Returns the peak memory of the first rounds, on one thread as in a worker.
 double bytes_in_rounds(const Assembly& fleet) {
   double most = 0;
   SimulationOptions options;
-  options.threads = 1;
-  options.rounds = std::min<Round>(fleet.rounds, 1'000'000'000);  // without evaluations
   options.on_progress = [&](Round round, Time) {
     most = std::max(most, own_bytes());
     if (round >= measured_rounds) throw SeenEnough{};
   };
-  // Waits for one report more than there are peers, so it never evaluates models.
-  Observer blind(fleet.fleet.size() + 1, nullptr, {});
-  try {
-    simulate(fleet, blind, options);
-  } catch (const SeenEnough&) {
-  }
+  simulate_blind(fleet, options);
   return std::max(most, own_bytes());
 }
 

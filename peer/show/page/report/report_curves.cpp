@@ -71,22 +71,8 @@ PlotLine line_of(const GroupView& view, CurveAxis axis, CurveFigure figure) {
   return line;
 }
 
-/// A logarithmic axis shows a value that falls by more than this factor.
+/// A logarithmic axis shows values that fall by more than this factor.
 constexpr double wide_fall = 20;
-
-bool falls_far(const std::vector<PlotLine>& lines) {
-  double least = std::numeric_limits<double>::infinity();
-  double most = 0;
-  for (const PlotLine& line : lines) {
-    for (const double y : line.y) {
-      if (!std::isfinite(y)) continue;
-      if (y <= 0) return false;
-      least = std::min(least, y);
-      most = std::max(most, y);
-    }
-  }
-  return most > wide_fall * least;
-}
 
 std::string cell(Quantity unit, const std::optional<double>& value) {
   return value ? quantity_text(unit, *value) : "-";
@@ -190,7 +176,7 @@ LinePlot models_plot(const StoredRun& run,
   of_local.series = 1;
   LinePlot plot{.x_title = axis.title, .y_title = words_of(mean), .x_is = axis.unit};
   plot.lines = {of_run(run, axis.axis, mean), of_local};
-  plot.log_y = !is_return(mean) && falls_far(plot.lines);
+  plot.log_y = !is_return(mean) && range_of(plot.lines, &PlotLine::y).spans(wide_fall);
   return plot;
 }
 
@@ -253,7 +239,8 @@ std::vector<Figure> race_figures(const GroupRow& row,
         if (target) line.reached = cost_along(*view.contender, words.axis);
         plot.lines.push_back(std::move(line));
       }
-    plot.log_y = what != CurveFigure::accuracy && !is_return(what) && falls_far(plot.lines);
+    plot.log_y = what != CurveFigure::accuracy && !is_return(what) &&
+                 range_of(plot.lines, &PlotLine::y).spans(wide_fall);
     aim(plot, what, target);
     if (!plot.lines.empty()) figures.push_back(figure_of(plot, ""));
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "optim/mapped.h"
 #include "peer/record/runs/groups.h"
 #include "peer/record/runs/peer_totals.h"
 #include "peer/show/page/labels.h"
@@ -37,11 +38,6 @@ std::string count_text(std::size_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
-std::string seeds_text(const Comparison& c) {
-  if (c.seeds_least == c.seeds_most) return count_text(c.seeds_most, "seed");
-  return fmt::format("{} to {} seeds", c.seeds_least, c.seeds_most);
-}
-
 /// "Peers: 0 on anna, 1 on ben."; figures have only the numbers.
 std::string hosts_sentence(const std::vector<std::string>& hosts) {
   constexpr std::size_t most = 32;
@@ -53,14 +49,11 @@ std::string hosts_sentence(const std::vector<std::string>& hosts) {
 
 /// "computed 54 %, waited 31 % for the wire": the states that take at least 2 %.
 std::string states_sentence(const StateSeconds& states) {
-  std::vector<std::size_t> order;
-  for (std::size_t k = 0; k < n_states; ++k)
-    if (states[k] >= 0.02 * sum(states)) order.push_back(k);
-  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t k) { return states[k]; });
-  std::vector<std::string> parts;
-  for (const std::size_t k : order)
-    parts.push_back(fmt::format("{} {:.0f} %", state_names[k].name, 100 * states[k] / sum(states)));
-  return fmt::format("Time of a peer: {}.", fmt::join(parts, ", "));
+  const auto part = [&](std::size_t k) {
+    return fmt::format("{} {:.0f} %", state_names[k].name, 100 * states[k] / sum(states));
+  };
+  return fmt::format("Time of a peer: {}.",
+                     fmt::join(mapped(largest_states(states, 0.02), part), ", "));
 }
 
 /// The contender of a section that is the best in a measure; nothing if none has a value.
@@ -130,12 +123,11 @@ std::string lead_of(const Comparison& c) {
 std::vector<Finding> run_findings(const StoredRun& run) {
   const MetricsRow& end = run.evaluations.back();
   std::vector<Finding> findings;
-  findings.push_back(
-      {fmt::format("{}{}{} trained {} of {} parameters for {} rounds in {}, and sent {}.",
-                   run.algorithm, run.order.empty() ? "" : " (" + run.order + ")",
-                   run.topology.empty() ? "" : " on " + run.topology, run.model, run.parameters,
-                   run.rounds, quantity_text(Quantity::seconds, clock_of(end)),
-                   quantity_text(Quantity::bytes, end.sent_bytes.value_or(0)))});
+  findings.push_back({fmt::format(
+      "{}{}{} trained {} of {} parameters for {} rounds in {}, and sent {}.", run.algorithm,
+      run.order.empty() ? "" : " (" + run.order + ")",
+      run.topology.empty() ? "" : " on " + run.topology, run.model, run.parameters, run.rounds,
+      duration_text(clock_of(end)), quantity_text(Quantity::bytes, end.sent_bytes.value_or(0)))});
   if (end.accuracy && end.accuracy_min && end.accuracy_max)
     findings.push_back({fmt::format("Accuracy {:.4f}; the local models {:.4f} to {:.4f}.",
                                     *end.accuracy, *end.accuracy_min, *end.accuracy_max)});
@@ -181,8 +173,7 @@ std::vector<Tile> run_tiles(const StoredRun& run) {
   else
     tiles.emplace_back(fmt::format("{:.4g}", end.loss), "loss");
   const double seconds = clock_of(end);
-  tiles.emplace_back(quantity_text(Quantity::seconds, seconds),
-                     run.simulated ? "virtual time" : "time");
+  tiles.emplace_back(duration_text(seconds), run.simulated ? "virtual time" : "time");
   if (seconds > 0)
     tiles.emplace_back(fmt::format("{:.3g}", static_cast<double>(run.rounds) / seconds),
                        "rounds a second");

@@ -27,10 +27,9 @@ DataTable shares_table(const std::vector<SharesRow>& rows) {
   table.heads.insert(table.heads.end(), {"sum", "hidden wire"});
   for (const SharesRow& row : rows) {
     std::vector<std::string> cells{row.name};
-    for (const double seconds : row.seconds)
-      cells.push_back(quantity_text(Quantity::seconds, seconds));
-    cells.push_back(quantity_text(Quantity::seconds, sum(row.seconds)));
-    cells.push_back(quantity_text(Quantity::seconds, row.hidden_wire));
+    for (const double seconds : row.seconds) cells.push_back(duration_text(seconds));
+    cells.push_back(duration_text(sum(row.seconds)));
+    cells.push_back(duration_text(row.hidden_wire));
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -121,15 +120,6 @@ TimelineLane lane_of(const LaneMoments& peer,
   return lane;
 }
 
-/// Seconds from the first moment that is shown to the last one.
-std::pair<double, double> span_of(const Timeline& t) {
-  std::pair<double, double> span{std::numeric_limits<double>::infinity(), 0};
-  for (const TimelineLane& lane : t.lanes)
-    for (const TimelineMoment& m : lane.moments)
-      span = {std::min(span.first, m.begin), std::max(span.second, m.end)};
-  return span;
-}
-
 /// The moments of an actor between these seconds.
 TimelineLane lane_between(const LaneMoments& actor,
                           const std::vector<std::string>& hosts,
@@ -193,8 +183,8 @@ DataTable waiting_table(const WaitGraph& w) {
   if (waits.size() > most) waits.resize(most);
   for (const Wait& wait : waits)
     table.rows.push_back(
-        {name_in(w.hosts, wait.who), name_in(w.hosts, wait.whom),
-         quantity_text(Quantity::seconds, wait.late), quantity_text(Quantity::seconds, wait.wire),
+        {name_in(w.hosts, wait.who), name_in(w.hosts, wait.whom), duration_text(wait.late),
+         duration_text(wait.wire),
          w.seconds > 0 ? fmt::format("{:.1f} %", 100 * (wait.late + wait.wire) / w.seconds) : "-"});
   return table;
 }
@@ -253,7 +243,7 @@ Timeline last_window(const std::vector<LaneMoments>& recorded,
     t.lanes.push_back(lane_of(peer, hosts, window));
   }
   t.critical = critical_points(peers, window);
-  const auto [begin, end] = span_of(t);
+  const auto [begin, end] = span_of(t.lanes);
   for (const LaneMoments& actor : actors) t.lanes.push_back(lane_between(actor, hosts, begin, end));
   return t;
 }

@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "optim/mapped.h"
 #include "peer/record/runs/groups.h"
 #include "peer/show/page/labels.h"
 #include "peer/show/page/page_figures.h"
 #include "peer/show/page/report/report_sections.h"
+#include "peer/study/compare/statistics.h"
 
 namespace gv {
 namespace {
@@ -65,12 +67,6 @@ double end_of(const StoredRun& run, const std::optional<CompareTarget>& target) 
 std::string title_of(const StoredRun& run, const std::optional<CompareTarget>& target) {
   if (target) return "rounds to the target";
   return run.evaluations.back().accuracy ? "error at the end" : "loss at the end";
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
 /// The trials of one method: the seeds of each point, by its keys.
@@ -147,17 +143,14 @@ std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,
                     .labels = points.begin()->second.front()->labels,
                     .series = tunings.size()};
       for (const auto& [keys, seeds] : points) {
-        std::vector<double> scores;
-        std::vector<double> ends;
-        for (const StoredRun* run : seeds) {
-          scores.push_back(score_of(*run, target));
-          ends.push_back(end_of(*run, target));
-        }
-        const double score = median(scores);
+        const auto median = [&](auto figure) {
+          return middle(mapped(seeds, [&](const StoredRun* run) { return figure(*run, target); }));
+        };
+        const double score = median(score_of);
         TuningTrial trial{*number_of(value_in(keys, knob)),
                           {},
                           fmt::format("{} seed{}", seeds.size(), seeds.size() == 1 ? "" : "s"),
-                          median(ends)};
+                          median(end_of)};
         if (std::isfinite(score)) trial.score = score;
         tuning.trials.push_back(trial);
       }

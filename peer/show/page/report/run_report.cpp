@@ -188,8 +188,7 @@ DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string
     }
     const MetricsRow& end = run.evaluations.back();
     table.rows.push_back({run.shown, run.simulated ? "simulate" : "run", std::to_string(run.seed),
-                          std::to_string(run.rounds),
-                          quantity_text(Quantity::seconds, clock_of(end)),
+                          std::to_string(run.rounds), duration_text(clock_of(end)),
                           act            ? quantity_text(Quantity::number, *end.frames)
                           : end.accuracy ? fmt::format("{:.4f}", *end.accuracy)
                                          : "-",

@@ -105,35 +105,13 @@ void divide(Spots& spots) {
   }
 }
 
-PlotLine measured_line(const std::string& name, std::size_t series, const Spots& spots) {
-  PlotLine line{.name = name, .series = series};
+PlotLine line_of(const std::string& name, std::size_t series, const Spots& spots, bool modelled) {
+  PlotLine line{.name = name, .series = series, .predicted = modelled};
   for (const auto& [x, spot] : spots) {
     line.x.push_back(x);
-    line.y.push_back(spot.measured);
+    line.y.push_back(modelled ? spot.modelled : spot.measured);
   }
   return line;
-}
-
-PlotLine modelled_line(const std::string& name, std::size_t series, const Spots& spots) {
-  PlotLine line{.name = name, .series = series, .predicted = true};
-  for (const auto& [x, spot] : spots) {
-    line.x.push_back(x);
-    line.y.push_back(spot.modelled);
-  }
-  return line;
-}
-
-/// Returns whether all values are above 0 and far from each other.
-bool spread(const std::vector<PlotLine>& lines, std::vector<double> PlotLine::*values) {
-  double least = std::numeric_limits<double>::infinity();
-  double most = 0;
-  for (const PlotLine& line : lines)
-    for (const double value : line.*values) {
-      if (!std::isfinite(value)) continue;
-      least = std::min(least, value);
-      most = std::max(most, value);
-    }
-  return least > 0 && most > wide_range * least;
 }
 
 /// The spots of every line that one panel shows.
@@ -195,11 +173,11 @@ class AxisPanels {
     for (const auto& [name, all] : panel) {
       Spots spots = all;
       if (axes_.y == speed_up) divide(spots);
-      plot.lines.push_back(measured_line(name, series_.at(name), spots));
-      if (axes_.model) plot.lines.push_back(modelled_line(name, series_.at(name), spots));
+      plot.lines.push_back(line_of(name, series_.at(name), spots, false));
+      if (axes_.model) plot.lines.push_back(line_of(name, series_.at(name), spots, true));
     }
-    plot.log_x = spread(plot.lines, &PlotLine::x);
-    plot.log_y = spread(plot.lines, &PlotLine::y);
+    plot.log_x = range_of(plot.lines, &PlotLine::x).spans(wide_range);
+    plot.log_y = range_of(plot.lines, &PlotLine::y).spans(wide_range);
     return plot;
   }
 

@@ -150,10 +150,7 @@ double MeanExcess::uncertainty() const {
 
 MeanExcess MeanExcess::minus(const MeanExcess& other) const {
   return {.noise = noise - other.noise,
-          .push = {.curvature = push.curvature - other.push.curvature,
-                   .shares = push.shares - other.push.shares,
-                   .epoch = push.epoch - other.push.epoch,
-                   .second = push.second - other.push.second},
+          .push = MeanPush::of([&](auto part) { return push.*part - other.push.*part; }),
           .lagged = lagged - other.lagged};
 }
 
@@ -197,15 +194,11 @@ void CalibratedForecast::find_lags() {
     pushes.push_back(
         predictors_[j].push(fleet_, course_, course_.rounds_until(calibration_.points[j].age)));
   for (std::size_t k = 1; k < times_.size(); ++k) {
-    const auto part = [&](double MeanPush::*which) {
+    lags_[k] = MeanPush::of([&](auto part) {
       double sum = 0;
-      for (std::size_t j = 0; j <= k; ++j) sum -= pushes[j][k - j].*which;
+      for (std::size_t j = 0; j <= k; ++j) sum -= pushes[j][k - j].*part;
       return sum / calibration_.points[k].slope;
-    };
-    lags_[k] = {.curvature = part(&MeanPush::curvature),
-                .shares = part(&MeanPush::shares),
-                .epoch = part(&MeanPush::epoch),
-                .second = part(&MeanPush::second)};
+    });
   }
 }
 
@@ -215,13 +208,8 @@ MeanPush CalibratedForecast::lag_at(double time) const {
   while (k + 2 < times_.size() && times_[k + 1] < time) ++k;
   if (times_.size() < 2) return {};
   const double weight = std::clamp((time - times_[k]) / (times_[k + 1] - times_[k]), 0.0, 1.0);
-  const auto part = [&](double MeanPush::*which) {
-    return lags_[k].*which + weight * (lags_[k + 1].*which - lags_[k].*which);
-  };
-  return {.curvature = part(&MeanPush::curvature),
-          .shares = part(&MeanPush::shares),
-          .epoch = part(&MeanPush::epoch),
-          .second = part(&MeanPush::second)};
+  return MeanPush::of(
+      [&](auto part) { return lags_[k].*part + weight * (lags_[k + 1].*part - lags_[k].*part); });
 }
 
 /// Returns |grad f|^2 along descent.
@@ -257,10 +245,7 @@ MeanExcess CalibratedForecast::mean_excess(std::uint64_t rounds) const {
   const double slope = calibration_.slopes.empty() || now <= 0 ? 0 : slope_at(now);
   const double lagged = loss_behind(calibration_.slopes, now, lag.sum());
   return {.noise = after(rounds).excess_mean.value - lagged,
-          .push = {.curvature = slope * lag.curvature,
-                   .shares = slope * lag.shares,
-                   .epoch = slope * lag.epoch,
-                   .second = slope * lag.second},
+          .push = MeanPush::of([&](auto part) { return slope * lag.*part; }),
           .lagged = lagged};
 }
 

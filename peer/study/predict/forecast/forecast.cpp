@@ -37,6 +37,18 @@ void set_losses(Forecast& f, const Stationary& s) {
   f.excess_local = known(s.excess_local);
 }
 
+/// Returns the figures of all-reduce that the graph does not change.
+Forecast all_reduce_row(const Assembly& fleet, const RoundPrediction& round) {
+  Forecast f;
+  f.topology = "all-reduce";
+  f.degree = 2;
+  f.n_eff = fleet.fleet.trainers();
+  f.left_after_ten = 0;
+  f.bytes_per_round = round.bytes_per_round;
+  f.seconds_per_round = round.seconds_per_round;
+  return f;
+}
+
 /// Makes forecasts for one fleet on different graphs.
 class Forecaster {
  public:
@@ -77,14 +89,7 @@ class Forecaster {
     const PeerId n = fleet_.fleet.trainers();
     const bool plain = fleet_.fleet.local_steps == 1;
     if (n < 2 || !plain || n > seconds_limit) return std::nullopt;
-    const RoundPrediction round = predict_all_reduce_round(fleet_);
-    Forecast f;
-    f.topology = "all-reduce";
-    f.degree = 2;
-    f.n_eff = n;
-    f.left_after_ten = 0;
-    f.bytes_per_round = round.bytes_per_round;
-    f.seconds_per_round = round.seconds_per_round;
+    Forecast f = all_reduce_row(fleet_, predict_all_reduce_round(fleet_));
     if (!problem_) return f;
     QuadraticProblem averaged = *problem_;
     for (QuadraticProblem::Part& part : averaged.parts) part.fleet.order = "atc";
@@ -261,13 +266,7 @@ void advise(FleetForecast& forecast) {
 FleetForecast forecast_of_all_reduce(const Assembly& fleet) {
   FleetForecast result;
   result.network_shape = fleet.fleet.network.shape;
-  const RoundPrediction round = predict_round(fleet);
-  result.own.topology = "all-reduce";
-  result.own.degree = 2;
-  result.own.n_eff = fleet.fleet.trainers();
-  result.own.left_after_ten = 0;
-  result.own.bytes_per_round = round.bytes_per_round;
-  result.own.seconds_per_round = round.seconds_per_round;
+  result.own = all_reduce_row(fleet, predict_round(fleet));
   return result;
 }
 

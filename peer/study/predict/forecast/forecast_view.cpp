@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "optim/mapped.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/study/predict/forecast/forecast.h"
@@ -247,32 +248,25 @@ Json predicted_json(const Forecast& f) {
 }
 
 void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast) {
-  plan["predicted"] = forecast ? predicted_json(forecast->own) : Json(nullptr);
-  plan["target"] = forecast ? Json(forecast->target) : Json(nullptr);
-  plan["basis"] = forecast ? Json(forecast->basis) : Json(nullptr);
-  plan.update(to_json(forecast ? forecast->own.stable_rates : std::nullopt));
-  Json others = Json::array();
-  if (forecast) {
-    for (const Forecast& f : forecast->others) others.push_back(alternative(f));
-  }
-  plan["alternatives"] = others;
-  Json beside = Json::array();
-  if (forecast) {
-    for (const FleetForecast::Beside& f : forecast->beside) {
-      Json row{{"sets", f.sets}};
-      row.update(alternative(f.forecast));
-      beside.push_back(row);
-    }
-  }
-  plan["beside"] = beside;
-  const auto row_or_null = [](const std::optional<Forecast>& f) {
-    return f ? alternative(*f) : Json(nullptr);
+  const FleetForecast f = forecast.value_or(FleetForecast{});
+  const auto row_or_null = [](const std::optional<Forecast>& row) {
+    return row ? alternative(*row) : Json(nullptr);
   };
-  plan["all_reduce"] = forecast ? row_or_null(forecast->all_reduce) : Json(nullptr);
-  plan["choice"] = forecast ? row_or_null(forecast->choice) : Json(nullptr);
   const auto text = [](const std::string& s) { return s.empty() ? Json(nullptr) : Json(s); };
-  plan["advice"] = forecast ? text(forecast->advice) : Json(nullptr);
-  plan["warning"] = forecast ? text(forecast->warning) : Json(nullptr);
+  plan["predicted"] = forecast ? predicted_json(f.own) : Json(nullptr);
+  plan["target"] = f.target;
+  plan["basis"] = forecast ? Json(f.basis) : Json(nullptr);
+  plan.update(to_json(f.own.stable_rates));
+  plan["alternatives"] = mapped(f.others, alternative);
+  plan["beside"] = mapped(f.beside, [](const FleetForecast::Beside& other) {
+    Json row{{"sets", other.sets}};
+    row.update(alternative(other.forecast));
+    return row;
+  });
+  plan["all_reduce"] = row_or_null(f.all_reduce);
+  plan["choice"] = row_or_null(f.choice);
+  plan["advice"] = text(f.advice);
+  plan["warning"] = text(f.warning);
 }
 
 std::string to_text(const StableRates& rates) {
@@ -307,10 +301,7 @@ Json to_json(const std::optional<StableRates>& rates) {
   if (!rates) return out;
   out["stable_rates"] = Json::array();
   for (const RateWindow& w : rates->windows) {
-    Json window = Json::array();
-    window.push_back(w.low);
-    window.push_back(w.high);
-    out["stable_rates"].push_back(std::move(window));
+    out["stable_rates"].push_back(std::vector{w.low, w.high});
   }
   if (rates->windows.empty()) return out;
   out["stability_least"] = rates->windows.front().low;

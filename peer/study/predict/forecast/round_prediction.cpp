@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 
 #include "graph/schedule/schedule.h"
+#include "optim/mapped.h"
 #include "peer/study/predict/forecast/proposal.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/tcp/timing.h"
@@ -193,10 +195,8 @@ class Ring {
 
 std::vector<double> seconds_alone(const Assembly& fleet) {
   const std::unique_ptr<Objective> objective = fleet.evaluator();
-  std::vector<double> seconds;
-  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i)
-    seconds.push_back(Compute(fleet, *objective, i).local_steps());
-  return seconds;
+  return mapped(std::views::iota(PeerId{0}, fleet.fleet.trainers()),
+                [&](PeerId i) { return Compute(fleet, *objective, i).local_steps(); });
 }
 
 struct GossipClock::Parts {
@@ -235,16 +235,11 @@ double GossipClock::seconds(const std::vector<Neighborhood>& rows) const {
 }
 
 double GossipClock::seconds(const MixingSchedule& schedule) const {
-  const auto rows = [&](std::uint64_t k) {
-    std::vector<Neighborhood> all;
-    for (PeerId i = 0; i < schedule.size(); ++i) all.push_back(schedule.row(k, i));
-    return all;
-  };
-  if (schedule.period() == 1) return seconds(rows(0));
+  const auto ids = std::views::iota(PeerId{0}, schedule.size());
+  if (schedule.period() == 1)
+    return seconds(mapped(ids, [&](PeerId i) { return schedule.row(0, i); }));
   const auto peers = [&](std::uint64_t k) {
-    std::vector<GossipPeer> all;
-    for (PeerId i = 0; i < schedule.size(); ++i) all.push_back(parts_->peer(i, schedule.row(k, i)));
-    return all;
+    return mapped(ids, [&](PeerId i) { return parts_->peer(i, schedule.row(k, i)); });
   };
   const Fleet& fleet = parts_->fleet.fleet;
   return gossip_round_seconds(fleet.network, {peers, rounds_of(schedule)}, parts_->frames,

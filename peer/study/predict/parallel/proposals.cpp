@@ -16,7 +16,6 @@ constexpr std::size_t cuts_tried = 8;
 constexpr std::size_t proposals_kept = 3;
 /// Enough microbatches that only the slowest stage or crossing counts.
 constexpr std::uint32_t endless = 1000;
-constexpr double mostly = 0.75;       ///< fraction of a round that makes compute the bottleneck
 constexpr double near = 1.02;         ///< within this factor the smaller `ahead` is chosen
 constexpr double as_good = 1 / 1.05;  ///< a simpler way within this factor of a pipeline is advised
 
@@ -61,7 +60,7 @@ class Planner {
     ParallelAdvice advice;
     // If a message takes longer than faults.deadline, its chain ends in its first round.
     for (const Sketch& sketch : best_sketches())
-      if (ParallelProposal p = in_full(sketch); p.seconds_per_round > 0)
+      if (ParallelProposal p = costs_.proposal(sketch.strategy, batch_); p.seconds_per_round > 0)
         advice.proposals.push_back(std::move(p));
     std::ranges::sort(advice.proposals, std::ranges::greater{},
                       &ParallelProposal::samples_per_second);
@@ -141,18 +140,9 @@ class Planner {
     return all;
   }
 
-  ParallelProposal in_full(const Sketch& s) const {
-    ParallelProposal p = costs_.proposal(s.strategy, batch_);
-    p.bottleneck = bottleneck_of(costs_, s.strategy, p);
-    return p;
-  }
-
   /// Proposes a whole model for each peer.
   ParallelProposal copies(std::uint32_t batch) const {
-    const Strategy whole{.place = costs_.as_numbered()};
-    ParallelProposal p = costs_.proposal(whole, batch);
-    p.bottleneck = bottleneck_of(costs_, whole, p);
-    return p;
+    return costs_.proposal({.place = costs_.as_numbered()}, batch);
   }
 
   ParallelProposal alone() const {
@@ -269,22 +259,6 @@ std::string name_of(ParallelAdvice::Way way) {
       return "alone";
   }
   return "";
-}
-
-std::string bottleneck_of(const StrategyCosts& costs,
-                          const Strategy& d,
-                          const ParallelProposal& in_rounds) {
-  const bool computes = costs.busy(d, in_rounds.batch).most > mostly * in_rounds.seconds_per_round;
-  if (computes) return d.stages == 1 ? "the gradient" : "the slowest stage";
-  if (!d.copies.empty())
-    return d.stages == 1 ? "averaging between copies"
-                         : "the transfer from stage to stage, or averaging between copies";
-  const bool waits = in_rounds.seconds_per_round > 1.5 * costs.chain_seconds(d);
-  if (d.tensor > 1 && (waits || d.stages == 1))
-    return d.chains() == 1 ? "the exchange between members"
-                           : "the exchange between members, or averaging between the chains";
-  if (d.stages == 1) return "averaging";
-  return waits ? "averaging between the chains" : "the transfer from stage to stage";
 }
 
 void add_found(ParallelAdvice& advice, const ParallelProposal& found) {

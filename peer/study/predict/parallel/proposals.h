@@ -30,11 +30,6 @@ struct ParallelAdvice {
 /// Returns the name in fleet files and JSON: pipeline, data-parallel, alone.
 std::string name_of(ParallelAdvice::Way way);
 
-/// Returns what limits the length of a round.
-std::string bottleneck_of(const StrategyCosts& costs,
-                          const Strategy& d,
-                          const ParallelProposal& in_rounds);
-
 /// Divides the fleet's model into 1 to n stages for its n peers in file order, with as many chains
 /// as that allows. The partitioner chooses cuts, strategy.h estimates times, and for the best ones
 /// the method's own rounds run in virtual time. The fleet's batch is used per chain and round, and

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "gossip/seam/stage.h"
+#include "optim/mapped.h"
 #include "optim/models/network_cut.h"
 #include "peer/fleet/read/sections.h"
 #include "peer/wire/frame/frame.h"
@@ -13,6 +15,8 @@ namespace {
 
 /// PipeDream minibatches per stage, enough to make the filling of the chain negligible.
 constexpr std::uint32_t minibatches_timed = 60;
+
+constexpr double mostly = 0.75;  ///< fraction of a round that makes compute the bottleneck
 
 /// Returns the copies of x: x, gradient, microbatch sum, older versions, optimizer state.
 double copies_of_x(const OptimizerSpec& optimizer, const StagePlan& stage) {
@@ -301,9 +305,8 @@ std::optional<Strategy> StrategyCosts::fitting(Strategy d) const {
 }
 
 std::vector<std::string> StrategyCosts::names(const Strategy& d) const {
-  std::vector<std::string> names;
-  for (PeerId k = 0; k < d.stages; ++k) names.push_back(profile_.pieces[first_of(d, k)].name);
-  return names;
+  return mapped(std::views::iota(PeerId{0}, d.stages),
+                [&](PeerId k) { return profile_.pieces[first_of(d, k)].name; });
 }
 
 ParallelSpec StrategyCosts::spec_of(const Strategy& d) const {
@@ -343,6 +346,20 @@ Busy StrategyCosts::busy(const Strategy& d, std::uint32_t batch) const {
   return all;
 }
 
+std::string StrategyCosts::bottleneck(const Strategy& d, const ParallelProposal& in_rounds) const {
+  const bool computes = busy(d, in_rounds.batch).most > mostly * in_rounds.seconds_per_round;
+  if (computes) return d.stages == 1 ? "the gradient" : "the slowest stage";
+  if (!d.copies.empty())
+    return d.stages == 1 ? "averaging between copies"
+                         : "the transfer from stage to stage, or averaging between copies";
+  const bool waits = in_rounds.seconds_per_round > 1.5 * chain_seconds(d);
+  if (d.tensor > 1 && (waits || d.stages == 1))
+    return d.chains() == 1 ? "the exchange between members"
+                           : "the exchange between members, or averaging between the chains";
+  if (d.stages == 1) return "averaging";
+  return waits ? "averaging between the chains" : "the transfer from stage to stage";
+}
+
 ParallelProposal StrategyCosts::proposal(const Strategy& d, std::uint32_t batch) const {
   const DryRun dry = rounds(d, batch);
   ParallelProposal p;
@@ -362,6 +379,7 @@ ParallelProposal StrategyCosts::proposal(const Strategy& d, std::uint32_t batch)
   p.idle = 1 - busy(d, batch).mean / p.seconds_per_round;
   p.bytes_per_round = dry.bytes_per_round;
   p.memory_bytes = memory(d);
+  p.bottleneck = bottleneck(d, p);
   return p;
 }
 

@@ -205,6 +205,8 @@ class StrategyCosts {
   double seconds_of_words(const Strategy& d, PeerId i, const NetworkSpec& network) const;
   double memory_of(const Strategy& d, PeerId i) const;
   ParallelSpec spec_of(const Strategy& d) const;
+  /// Returns what limits the length of a round.
+  std::string bottleneck(const Strategy& d, const ParallelProposal& in_rounds) const;
   /// Returns the hop between peers of consecutive stages after a piece.
   TimedHop hop(const NetworkSpec& network,
                PeerId from,

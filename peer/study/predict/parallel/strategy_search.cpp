@@ -167,10 +167,7 @@ class Search {
   }
 
   StrategySearch result() {
-    if (best_) {
-      found_.best = costs_.proposal(*best_, costs_.batch());
-      found_.best.bottleneck = bottleneck_of(costs_, *best_, found_.best);
-    }
+    if (best_) found_.best = costs_.proposal(*best_, costs_.batch());
     found_.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
     if (!advice_.proposals.empty())
       found_.best_of_partitioner = advice_.proposals.front().samples_per_second;

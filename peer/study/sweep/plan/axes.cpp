@@ -6,6 +6,7 @@
 
 #include "graph/formats/json_value.h"
 #include "graph/spec/nearest.h"
+#include "optim/mapped.h"
 #include "optim/printable.h"
 #include "peer/study/sweep/plan/sweep_file.h"
 
@@ -137,18 +138,6 @@ class AxesReader {
   Source& source_;
 };
 
-std::vector<std::string> names_of(const std::vector<SweepAxis>& axes) {
-  std::vector<std::string> names;
-  for (const SweepAxis& axis : axes) names.push_back(axis.name);
-  return names;
-}
-
-std::vector<std::string> labels_of(const SweepAxis& axis) {
-  std::vector<std::string> labels;
-  for (const SweepValue& value : axis.values) labels.push_back(value.label);
-  return labels;
-}
-
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
   const std::string guess = nearest(word, known);
   return did_you_mean(guess, fmt::format("there are: {}", fmt::join(known, ", ")));
@@ -174,20 +163,16 @@ std::string flow_text(const Value& value) {
       return "~";
     case Value::Kind::scalar:
       return is_plain(value.text) ? value.text : json_quoted(value.text);
-    case Value::Kind::sequence: {
-      std::vector<std::string> items;
-      for (const Value& item : value.items) items.push_back(flow_text(item));
-      return fmt::format("[{}]", fmt::join(items, ", "));
-    }
+    case Value::Kind::sequence:
+      return fmt::format("[{}]", fmt::join(mapped(value.items, flow_text), ", "));
     case Value::Kind::map:
       break;
   }
-  std::vector<std::string> entries;
-  for (const Value::Entry& entry : value.entries)
-    entries.push_back(fmt::format("{}: {}",
-                                  is_plain(entry.key) ? entry.key : json_quoted(entry.key),
-                                  flow_text(entry.value)));
-  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+  const auto entry_text = [](const Value::Entry& entry) {
+    return fmt::format("{}: {}", is_plain(entry.key) ? entry.key : json_quoted(entry.key),
+                       flow_text(entry.value));
+  };
+  return fmt::format("{{{}}}", fmt::join(mapped(value.entries, entry_text), ", "));
 }
 
 std::vector<SweepSet> sets_of(Source& source, const Value& patch) {
@@ -224,7 +209,7 @@ CellPattern read_pattern(Source& source, const Value& value, const std::vector<S
     if (axis == axes.end()) {
       source.error(entry.place, static_cast<int>(entry.key.size()),
                    fmt::format("no axis is called `{}`", entry.key),
-                   suggestion(entry.key, names_of(axes)));
+                   suggestion(entry.key, mapped(axes, &SweepAxis::name)));
       continue;
     }
     const std::vector<Value> items = entry.value.kind == Value::Kind::sequence
@@ -234,7 +219,7 @@ CellPattern read_pattern(Source& source, const Value& value, const std::vector<S
       const std::string label = flow_text(item);
       if (std::ranges::count(axis->values, label, &SweepValue::label) == 0)
         source.error(item, fmt::format("axis `{}` has no value `{}`", axis->name, label),
-                     suggestion(label, labels_of(*axis)));
+                     suggestion(label, mapped(axis->values, &SweepValue::label)));
       pattern[axis->name].push_back(label);
     }
   }

@@ -17,6 +17,8 @@ struct SweepSet {
   std::string key;       ///< "network.latency"
   std::string argument;  ///< "network.latency=5 ms"
   Place place;
+
+  std::string value() const { return argument.substr(key.size() + 1); }
 };
 
 /// One value of an axis: a plain value, or a named patch of the fleet file.

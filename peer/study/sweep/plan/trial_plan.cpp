@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "gossip/algorithm.h"
+#include "optim/mapped.h"
 #include "optim/printable.h"
 #include "peer/fleet/digest.h"
 
@@ -249,7 +250,7 @@ TrialIdentity identity_of(const Fleet& fleet) {
 std::vector<std::string> SweepPlan::sets_of(std::size_t cell,
                                             const TuningPoint& point,
                                             std::uint64_t seed) const {
-  std::vector<std::string> sets = arguments_of(cells[cell].sets);
+  std::vector<std::string> sets = mapped(cells[cell].sets, &SweepSet::argument);
   for (const SweepSet& set : point) sets.push_back(set.argument);
   sets.push_back(fmt::format("seed={}", seed));
   return sets;
@@ -268,18 +269,12 @@ SweepPlan plan_sweep(const std::string& path, const std::vector<KnobRanges>& ext
   return Planner(path, extensions).plan();
 }
 
-std::vector<std::string> arguments_of(const std::vector<SweepSet>& sets) {
-  std::vector<std::string> arguments;
-  for (const SweepSet& set : sets) arguments.push_back(set.argument);
-  return arguments;
-}
-
 Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
   std::vector<SweepSet> sets = cell.sets;
   sets.insert(sets.end(), point.begin(), point.end());
   Fleet fleet;
   try {
-    fleet = read_fleet(file_.base, arguments_of(sets), nullptr);
+    fleet = read_fleet(file_.base, mapped(sets, &SweepSet::argument), nullptr);
     const bool looks =
         fleet.evaluate_every > 0 || fleet.evaluate_every_epochs || fleet.evaluate_period > Time{0};
     if (file_.target && !looks)

@@ -113,7 +113,4 @@ class CellCheck {
   std::set<std::string> said_;
 };
 
-/// Returns arguments for read_fleet.
-std::vector<std::string> arguments_of(const std::vector<SweepSet>& sets);
-
 }  // namespace gv

@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "optim/mapped.h"
 #include "peer/fleet/json/json.h"
+#include "peer/study/compare/statistics.h"
 
 namespace gv {
 namespace {
@@ -85,11 +87,12 @@ std::vector<TuningPoint> grid_of(const std::vector<TuningKnob>& knobs, std::size
   }
 }
 
-TuningPoint halton_point(const std::vector<TuningKnob>& knobs, std::uint64_t index) {
-  TuningPoint point;
-  for (std::size_t j = 0; j < knobs.size(); ++j)
-    point.push_back(set_to(knobs[j], value_at(knobs[j], halton(index, j))));
-  return point;
+std::vector<TuningPoint> halton_points(const std::vector<TuningKnob>& knobs, std::size_t count) {
+  std::vector<TuningPoint> points(count);
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t j = 0; j < knobs.size(); ++j)
+      points[k].push_back(set_to(knobs[j], value_at(knobs[j], halton(k + 1, j))));
+  return points;
 }
 
 /// Returns the distance of a metrics.jsonl line from the target, by loss or accuracy; at most 0 if
@@ -108,12 +111,6 @@ double shortfall(const JsonValue& line, bool errs) {
 
 bool has_accuracy(const JsonValue& line) {
   return json_member(line, "accuracy").kind == JsonValue::Kind::number;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 std::optional<double> number_in(const std::string& text) {
@@ -152,9 +149,8 @@ std::string value_at(const TuningKnob& knob, double u) {
 std::vector<TuningPoint> points_of(const TuningSpec& tune, const std::vector<TuningKnob>& knobs) {
   if (knobs.empty()) return {};
   if (tune.by == "grid") return grid_of(knobs, tune.trials);
-  std::vector<TuningPoint> points(1);
-  for (std::uint64_t index = 1; points.size() < tune.trials; ++index)
-    points.push_back(halton_point(knobs, index));
+  std::vector<TuningPoint> points = halton_points(knobs, tune.trials - 1);
+  points.insert(points.begin(), TuningPoint{});
   return points;
 }
 
@@ -166,10 +162,7 @@ std::vector<TuningPoint> points_of(const TuningSpec& tune,
   for (TuningKnob& knob : wider)
     if (const auto at = extension.find(knob.key); at != extension.end())
       std::tie(knob.low, knob.high) = at->second;
-  std::vector<TuningPoint> points;
-  for (std::uint64_t index = 1; points.size() < (tune.trials + 1) / 2; ++index)
-    points.push_back(halton_point(wider, index));
-  return points;
+  return halton_points(wider, (tune.trials + 1) / 2);
 }
 
 std::vector<TuningRung> rungs_of(const TuningSpec& tune, std::size_t trials) {
@@ -217,14 +210,9 @@ TrialScore score_of(const std::string& folder,
   return score;
 }
 
-TrialScore median_score(std::vector<TrialScore> scores) {
-  std::vector<double> costs;
-  std::vector<double> lasts;
-  for (const TrialScore& score : scores) {
-    costs.push_back(score.cost);
-    lasts.push_back(score.last);
-  }
-  return {median(std::move(costs)), median(std::move(lasts)), scores.front().errs};
+TrialScore median_score(const std::vector<TrialScore>& scores) {
+  return {middle(mapped(scores, &TrialScore::cost)), middle(mapped(scores, &TrialScore::last)),
+          scores.front().errs};
 }
 
 std::vector<std::size_t> ranking(const std::vector<TrialScore>& scores) {

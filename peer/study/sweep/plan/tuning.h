@@ -73,7 +73,7 @@ TrialScore score_of(const std::string& folder,
                     bool by_rounds);
 
 /// Returns the median over the tuning seeds; for an even number, the mean of the middle two.
-TrialScore median_score(std::vector<TrialScore> scores);
+TrialScore median_score(const std::vector<TrialScore>& scores);
 
 /// Returns the points, best first, and the earlier of equal points first. So the order in which
 /// trials end does not matter.

@@ -1,3 +1,4 @@
+#include "optim/mapped.h"
 #include "peer/study/sweep/plan/sweep_file.h"
 #include "peer/study/sweep/plan/trial_plan.h"
 #include "tests/peer/study/sweep/sweep_fixture.h"
@@ -26,7 +27,7 @@ TEST_F(Axes, PatchesAreLeavesOrWholeKinds) {
       "vary:\n"
       "  m: { x: { algorithm: { kind: all-reduce, order: driver }, network: { latency: 5 ms, "
       "bandwidth: 10 Mbit }, x-note: { why: \"a: b\" } } }\n");
-  EXPECT_EQ(arguments_of(p.cells[0].sets),
+  EXPECT_EQ(mapped(p.cells[0].sets, &SweepSet::argument),
             (Words{"algorithm={kind: all-reduce, order: driver}", "network.latency=5 ms",
                    "network.bandwidth=10 Mbit", "x-note.why=\"a: b\""}));
 }
