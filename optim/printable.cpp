@@ -144,4 +144,8 @@ std::string cut_to_columns(std::string_view text, std::size_t columns) {
   return std::string(text);
 }
 
+std::string counted(std::size_t number, const std::string& one, const std::string& many) {
+  return std::to_string(number) + " " + (number == 1 ? one : many.empty() ? one + "s" : many);
+}
+
 }  // namespace gv

@@ -27,4 +27,7 @@ std::size_t columns_of(std::string_view text);
 /// Returns the leading characters that fit into `columns`.
 std::string cut_to_columns(std::string_view text, std::size_t columns);
 
+/// Returns "1 cell" or "3 cells"; `many`: the plural, if it is irregular.
+std::string counted(std::size_t number, const std::string& one, const std::string& many = "");
+
 }  // namespace gv

@@ -245,9 +245,8 @@ LedgerAudit audit(const Ledgers& ledgers) {
 }
 
 std::string to_text(const LedgerFinding& finding) {
-  return fmt::format("peers {} and {}: {} {} {}; the first: {}", finding.low, finding.high,
-                     finding.pieces, finding.pieces == 1 ? "piece" : "pieces", finding.kind,
-                     finding.first);
+  return fmt::format("peers {} and {}: {} {}; the first: {}", finding.low, finding.high,
+                     counted(finding.pieces, "piece"), finding.kind, finding.first);
 }
 
 }  // namespace gv

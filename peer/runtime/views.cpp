@@ -40,11 +40,11 @@ std::vector<PeerId> copies_of(const ParallelSpec& spec) {
 
 std::string schedule_text(const ParallelSpec& spec) {
   if (spec.schedule == ParallelSpec::Schedule::pipedream)
-    return fmt::format("{}{} {} step{} old", name_of(spec.schedule),
+    return fmt::format("{}{} {} old", name_of(spec.schedule),
                        spec.vertical_sync ? " with vertical sync, weights" : ", weights up to",
-                       spec.stages - 1, spec.stages == 2 ? "" : "s");
-  return fmt::format("{} microbatch{}, ahead {}", spec.microbatches,
-                     spec.microbatches == 1 ? "" : "es", ahead_text(spec.ahead));
+                       counted(spec.stages - 1, "step"));
+  return fmt::format("{}, ahead {}", counted(spec.microbatches, "microbatch", "microbatches"),
+                     ahead_text(spec.ahead));
 }
 
 /// Describes the part of a member, and the values it exchanges with the other members.
@@ -110,8 +110,8 @@ std::string chains_text(const Assembly& fleet) {
                                  copies[s] > 1 ? fmt::format(" x {}", copies[s]) : ""));
   }
   return fmt::format(
-      "chains {} of {} stage{}, {}{}\n       stages begin with (and have parameters): {}\n{}",
-      fleet.fleet.models(), spec.stages, spec.stages == 1 ? "" : "s", schedule_text(spec),
+      "chains {} of {}, {}{}\n       stages begin with (and have parameters): {}\n{}",
+      fleet.fleet.models(), counted(spec.stages, "stage"), schedule_text(spec),
       spec.recompute ? ", computed once more on the way back" : "", fmt::join(stages, " | "),
       members_text(fleet));
 }

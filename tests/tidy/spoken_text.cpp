@@ -120,7 +120,14 @@ class Speaker {
     static const std::set<std::string> as_it_is{"string",  "string_view", "printable",
                                                 "wrapped", "json_text",   "shown"};
     if (as_it_is.contains(function)) return of(arguments.front());
+    if (function == "counted") return of(arguments[0]) + " " + of_plural(arguments);
     return placeholder(name_of(part));
+  }
+
+  /// Returns `step(s)`, or `(family | families)` if the plural is irregular.
+  std::string of_plural(const std::vector<Tokens>& arguments) const {
+    const std::string one = of(arguments[1]);
+    return arguments.size() > 2 ? choice(one, of(arguments[2])) : one + "(s)";
   }
 
   std::string formatted(const std::vector<Tokens>& arguments) const {

@@ -188,8 +188,7 @@ class CsvFile final : public RowSource {
     } while (record.empty());
     split(record);
     if (words_.size() != names_.size())
-      throw RowError(place() + ": " + std::to_string(words_.size()) +
-                     (words_.size() == 1 ? " value" : " values") + ", and the header has " +
+      throw RowError(place() + ": " + counted(words_.size(), "value") + ", and the header has " +
                      std::to_string(names_.size()) + " names" + remedy);
     return true;
   }

@@ -167,10 +167,6 @@ struct Decision {
   std::string why{};  ///< "" if no reason needs to be shown
 };
 
-std::string counted(std::uint64_t n, const char* one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
-}
-
 /// Returns whether the values differ in most rows, as names, account numbers and notes do: a
 /// category that predicts nothing.
 bool tells_nothing(const ColumnLook& look) {

@@ -362,7 +362,7 @@ FleetError::FleetError(std::string path, std::vector<Diagnostic> diagnostics)
   const std::size_t more = diagnostics_.empty() ? 0 : diagnostics_.back().more;
   if (more > 0) text_ += fmt::format("and {} more, which are not shown\n\n", more);
   const std::size_t all = diagnostics_.size() + more;
-  text_ += fmt::format("{} error{} in {}", all, all == 1 ? "" : "s", path);
+  text_ += counted(all, "error") + " in " + path;
 }
 
 std::string content_of(const std::vector<std::string>& files) {

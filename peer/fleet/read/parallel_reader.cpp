@@ -112,8 +112,8 @@ class ParallelReader : Readers {
         copies.push_back(static_cast<PeerId>(count("parallel.copies")(item).value_or(1)));
     if (copies.size() != spec_.stages)
       return source_.error(value,
-                           fmt::format("`copies` has numbers for {} stage{}, and there are {}",
-                                       copies.size(), copies.size() == 1 ? "" : "s", spec_.stages),
+                           fmt::format("`copies` has numbers for {}, and there are {}",
+                                       counted(copies.size(), "stage"), spec_.stages),
                            "write a number for each stage, such as `stages: 2, copies: [3, 1]`");
     const PeerId most = *std::ranges::max_element(copies);
     const std::uint64_t peers = std::accumulate(copies.begin(), copies.end(), std::uint64_t{0});
@@ -125,9 +125,9 @@ class ParallelReader : Readers {
                     "leave it out, or write `schedule: flush`");
     else if (most > spec_.microbatches)
       source_.error(value,
-                    fmt::format("{} copies of a stage share {} microbatch{}, so that some would "
-                                "have nothing to do",
-                                most, spec_.microbatches, spec_.microbatches == 1 ? "" : "es"),
+                    fmt::format("{} copies of a stage share {}, so that some would have nothing to "
+                                "do",
+                                most, counted(spec_.microbatches, "microbatch", "microbatches")),
                     fmt::format("take `microbatches: {}` or more, or fewer copies", most));
     else if (check_one_chain(value, peers))
       spec_.copies = std::move(copies);

@@ -92,10 +92,10 @@ std::string threads_finding(const HostDevices& host,
   }
   if (most == 1 || threads <= host.cores) return "";
   return fmt::format(
-      "host {}: {} compute with {} threads, and it has {} core{}, on which threads then wait for "
-      "each other\nhelp:  write `threads: {}` for its peers",
+      "host {}: {} compute with {} threads, and it has {}, on which threads then wait for each "
+      "other\nhelp:  write `threads: {}` for its peers",
       host.name, on == 1 ? "one peer is to" : fmt::format("{} peers are to", on), threads,
-      host.cores, host.cores == 1 ? "" : "s", std::max(1U, host.cores / on));
+      counted(host.cores, "core"), std::max(1U, host.cores / on));
 }
 
 /// Returns "path/train.csv", or the path if it is the file itself.

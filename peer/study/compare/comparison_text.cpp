@@ -211,10 +211,10 @@ std::string few_seeds(const Contender& first, const Contender& second, const Pai
     return fmt::format("{} and {} have no seed in common: runs of the same seeds are compared.",
                        first.label, second.label);
   return fmt::format(
-      "{} is ahead of {}, {}, but {} seed{} {} too few for a verdict: an interval needs at least "
-      "{} (--set seed=2, ...).",
-      name_with_kind(first), second.label, difference_text(r), r.seeds, r.seeds == 1 ? "" : "s",
-      r.seeds == 1 ? "is" : "are", fewest_seeds);
+      "{} is ahead of {}, {}, but {} too few for a verdict: an interval needs at least {} (--set "
+      "seed=2, ...).",
+      name_with_kind(first), second.label, difference_text(r),
+      counted(r.seeds, "seed is", "seeds are"), fewest_seeds);
 }
 
 /// Says so if only the correction for all pairs makes a difference insignificant.
@@ -264,6 +264,11 @@ std::string worst_remark(const Contender& contender) {
 }
 
 }  // namespace
+
+std::string seeds_text(const Comparison& c) {
+  if (c.seeds_least == c.seeds_most) return counted(c.seeds_most, "seed");
+  return fmt::format("{} to {} seeds", c.seeds_least, c.seeds_most);
+}
 
 std::string cell_text(double value, Measure measure) {
   switch (measure) {

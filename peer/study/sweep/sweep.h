@@ -282,13 +282,6 @@ SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers, MemoryR
 std::string estimate_text(const SweepPlan& plan, const SweepEstimate& estimate);
 Json estimate_json(const SweepPlan& plan, const SweepEstimate& estimate);
 
-/// "1 cell", "3 cells"; `many`: the plural if it is irregular.
-inline std::string counted(std::size_t number,
-                           const std::string& one,
-                           const std::string& many = "") {
-  return std::to_string(number) + " " + (number == 1 ? one : many.empty() ? one + "s" : many);
-}
-
 using FailedTrials = std::map<std::size_t, std::string>;  ///< reasons by trial number
 
 /// Reads the arguments of --only. Throws std::invalid_argument with the valid labels.

@@ -236,17 +236,16 @@ std::string kept_builds_text(const SweepPlan& plan,
   for (const auto& [other, trials] : builds_of(plan, state))
     if (other != build)
       text += fmt::format("warning: {} of another build than this one: {}\n",
-                          trials == 1 ? "1 trial is" : fmt::format("{} trials are", trials), other);
+                          counted(trials, "trial is", "trials are"), other);
   return text;
 }
 
 std::string left_builds_text(const SweepState& state) {
   std::string text;
   for (const auto& [other, slots] : state.other_builds())
-    text +=
-        fmt::format("notice: {} of another build, done again: {}\n",
-                    slots.size() == 1 ? "1 trial is" : fmt::format("{} trials are", slots.size()),
-                    other.empty() ? "one that did not name itself" : other);
+    text += fmt::format("notice: {} of another build, done again: {}\n",
+                        counted(slots.size(), "trial is", "trials are"),
+                        other.empty() ? "one that did not name itself" : other);
   if (!text.empty()) text += "help:  --keep-trials takes them as they are\n";
   return text;
 }

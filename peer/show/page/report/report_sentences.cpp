@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "optim/mapped.h"
+#include "optim/printable.h"
 #include "peer/record/runs/groups.h"
 #include "peer/record/runs/peer_totals.h"
 #include "peer/show/page/labels.h"
@@ -32,10 +33,6 @@ std::string shared(const Comparison& c, Value value, const char* many) {
   for (const RunGroup& group : c.table.groups)
     for (const StoredRun* run : group.runs) values.insert(value(*run));
   return values.size() == 1 ? *values.begin() : fmt::format("{} {}", values.size(), many);
-}
-
-std::string count_text(std::size_t count, const char* word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
 /// "Peers: 0 on anna, 1 on ben."; figures have only the numbers.
@@ -105,14 +102,14 @@ std::string lead_of(const Comparison& c) {
   std::string text = fmt::format(
       "{}, {}, {} on {}", shared(c, world, "worlds"),
       shared(
-          c, [](const StoredRun& r) { return count_text(r.peers, "peer"); }, "sizes of fleets"),
+          c, [](const StoredRun& r) { return counted(r.peers, "peer"); }, "sizes of fleets"),
       shared(
           c, [](const StoredRun& r) { return r.model; }, "models"),
       shared(
           c, [](const StoredRun& r) { return r.data; }, "data sets"));
   if (runs > 1)
-    text = fmt::format("{} in {}, {} each; {}", count_text(runs, "run"),
-                       count_text(c.table.groups.size(), "group"), seeds_text(c), text);
+    text = fmt::format("{} in {}, {} each; {}", counted(runs, "run"),
+                       counted(c.table.groups.size(), "group"), seeds_text(c), text);
   if (c.target)
     text += fmt::format(
         "; target: {}{}", to_string(*c.target),
@@ -152,9 +149,7 @@ std::vector<Finding> run_findings(const StoredRun& run) {
     findings.push_back(
         {fmt::format("Critical path of {}: {}.", rounds_text(*path), to_string(*path))});
   if (run.lost > 0)
-    findings.push_back(
-        {fmt::format("{} lost on the way.",
-                     run.lost == 1 ? "1 peer was" : fmt::format("{} peers were", run.lost))});
+    findings.push_back({counted(run.lost, "peer was", "peers were") + " lost on the way."});
   return findings;
 }
 
