@@ -16,8 +16,6 @@
 #include "peer/cli/this_program.h"
 #include "peer/fleet/file/source.h"
 #include "peer/launch/process.h"
-#include "peer/record/report/console.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 // The only file that includes CLI11, which takes seconds to compile.

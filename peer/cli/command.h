@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "peer/record/report/console.h"
+#include "peer/runtime/exit_code.h"
 #include "peer/runtime/peer_plan.h"
 
 namespace gv {

@@ -8,7 +8,6 @@
 #include "generated/completion.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/reference/key_table.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {

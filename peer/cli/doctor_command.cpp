@@ -13,13 +13,9 @@
 #include "gpu/cuda_replica.h"
 #include "optim/machine/workers.h"
 #include "optim/printable.h"
-#include "peer/cli/command.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
-#include "peer/fleet/json/json.h"
 #include "peer/launch/agent/lan_check.h"
-#include "peer/record/report/console.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/seal/tls_context.h"
 #include "peer/wire/tcp/tcp_world.h"
@@ -71,12 +67,11 @@ std::string host_text(const HostCheck& host) {
 }
 
 Json devices_json(const std::vector<DeviceFacts>& devices) {
-  Json rows = Json::array();
-  for (const DeviceFacts& device : devices)
-    rows.push_back(Json{{"device", fmt::format("cuda:{}", device.number)},
-                        {"name", device.name},
-                        {"memory_bytes", device.memory_bytes}});
-  return rows;
+  return Json::list(devices, [](const DeviceFacts& device) {
+    return Json{{"device", fmt::format("cuda:{}", device.number)},
+                {"name", device.name},
+                {"memory_bytes", device.memory_bytes}};
+  });
 }
 
 Json host_json(const HostCheck& host) {
@@ -94,30 +89,26 @@ Json host_json(const HostCheck& host) {
   row["devices"] = told ? devices_json(*host.look->devices) : Json();
   row["no_device"] = told ? Json(host.look->no_device) : Json();
   row["data_digest"] = host.look ? Json(data_digest(*host.look)) : Json();
-  Json addresses = Json::array();
-  for (const InterfaceAddress& each : host.facts->addresses)
-    addresses.push_back(Json{{"interface", each.interface}, {"address", each.address}});
-  row["addresses"] = addresses;
+  row["addresses"] = Json::list(host.facts->addresses, [](const InterfaceAddress& each) {
+    return Json{{"interface", each.interface}, {"address", each.address}};
+  });
   return row;
 }
 
 void print_json(const LanCheck& check, const std::string& keys) {
-  Json hosts = Json::array();
-  for (const HostCheck& host : check.hosts) hosts.push_back(host_json(host));
-  fmt::print("{}\n", Json{{"schema", "grapevine.doctor-hosts/1"},
-                          {"hosts", hosts},
-                          {"roads", check.roads},
-                          {"keys", keys.empty() ? Json() : Json(keys)},
-                          {"findings", check.findings},
-                          {"warnings", check.warnings}}
-                         .dump());
+  console::print({{"schema", "grapevine.doctor-hosts/1"},
+                  {"hosts", Json::list(check.hosts, host_json)},
+                  {"roads", check.roads},
+                  {"keys", keys.empty() ? Json() : Json(keys)},
+                  {"findings", check.findings},
+                  {"warnings", check.warnings}});
 }
 
 /// Prints a sentence and lines of help after "[!] " or another mark.
 void print_finding(const std::string& mark, const std::string& finding) {
   std::istringstream lines(mark + finding);
   for (std::string line; std::getline(lines, line);)
-    fmt::print("{}\n", wrapped(line, line.starts_with("help:") ? 7 : 4));
+    console::print_wrapped(line, line.starts_with("help:") ? 7 : 4);
 }
 
 /// Prints the result of `doctor FILE`: two lines or more for each host, the connections, `keys`
@@ -273,14 +264,12 @@ int doctor(const FleetOptions& arguments) {
     if (json) {
       rows.push_back({{"what", f.what}, {"ok", f.fine}, {"detail", f.detail}});
     } else {
-      fmt::print("{}\n",
-                 wrapped(fmt::format("[{}] {}: {}", f.fine ? 'x' : '!', f.what, f.detail), 4));
+      console::print_wrapped(fmt::format("[{}] {}: {}", f.fine ? 'x' : '!', f.what, f.detail), 4);
     }
   }
   if (json)
-    fmt::print("{}\n",
-               Json{{"schema", "grapevine.doctor/1"}, {"version", version_text()}, {"checks", rows}}
-                   .dump());
+    console::print(
+        {{"schema", "grapevine.doctor/1"}, {"version", version_text()}, {"checks", rows}});
   return fine ? exit_code::done : exit_code::check_failed;
 }
 

@@ -16,7 +16,6 @@
 #include "peer/cli/this_program.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/digest.h"
-#include "peer/fleet/json/json.h"
 #include "peer/fleet/read/sections.h"
 #include "peer/fleet/reference/key_table.h"
 #include "peer/launch/agent/lan.h"

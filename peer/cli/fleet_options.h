@@ -10,7 +10,6 @@
 #include "peer/launch/program/scout.h"
 #include "peer/record/run_folder.h"
 #include "peer/runtime/assembly/assembly.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 

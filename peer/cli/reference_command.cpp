@@ -12,7 +12,6 @@
 #include "peer/cli/this_program.h"
 #include "peer/cli/written_file.h"
 #include "peer/fleet/reference/key_table.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/study/sweep/plan/sweep_file.h"
 
 namespace gv::cli {

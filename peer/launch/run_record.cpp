@@ -31,12 +31,6 @@ std::string graph_name(const Fleet& fleet) {
   return fleet.schedule ? to_string(*fleet.schedule) : to_string(fleet.topology);
 }
 
-Json json_of(const FlatKeys& keys) {
-  Json json = Json::object();
-  for (const auto& [key, value] : keys) json.add(key, value);
-  return json;
-}
-
 Json machine_json() {
   const MachineFacts machine = machine_facts();
   return {{"processor", machine.processor},
@@ -98,7 +92,7 @@ Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& ke
   json["rounds"] = endless ? Json() : Json(fleet.rounds);
   json["digest"] = f.digest;
   json["bits"] = bits_of(f);
-  json["keys"] = json_of(keys);
+  json["keys"] = Json::members(keys);
   if (const std::vector<std::string> hosts = host_names(f); !hosts.empty()) json["hosts"] = hosts;
   json["machine"] = machine_json();
   json["file"] = std::filesystem::absolute(origin.file).string();

@@ -2,9 +2,7 @@
 
 #include "optim/rl/environments.h"
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/study/bench/bench.h"
 
 namespace gv::cli {
@@ -20,15 +18,14 @@ void print_json(const AgentBenchOptions& options, const AgentBenchReport& report
   for (const ActingRate& rate : report.acting)
     acting.push_back(
         {{"environments", rate.environments}, {"steps_per_second", rate.steps_per_second}});
-  fmt::print("{}\n", Json{{"schema", "grapevine.bench-agent/1"},
-                          {"environment", options.environment},
-                          {"parameters", report.parameters},
-                          {"acting", acting},
-                          {"memory", options.memory},
-                          {"batch", options.batch},
-                          {"draw_seconds", report.draw_seconds},
-                          {"draw_and_judge_seconds", report.judge_seconds}}
-                         .dump());
+  console::print({{"schema", "grapevine.bench-agent/1"},
+                  {"environment", options.environment},
+                  {"parameters", report.parameters},
+                  {"acting", acting},
+                  {"memory", options.memory},
+                  {"batch", options.batch},
+                  {"draw_seconds", report.draw_seconds},
+                  {"draw_and_judge_seconds", report.judge_seconds}});
 }
 
 void print_text(const AgentBenchOptions& options, const AgentBenchReport& report) {

@@ -7,7 +7,6 @@
 
 #include "graph/topologies.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/fleet/json/json.h"
 #include "peer/study/bench/bench.h"
 
 namespace gv::cli {
@@ -66,21 +65,19 @@ void print_advice(const std::vector<DeviceRow>& rows, std::uint32_t base) {
 }
 
 void print_json(const Assembly& fleet, const std::vector<DeviceRow>& measured, std::uint32_t base) {
-  Json rows = Json::array();
-  for (const DeviceRow& row : measured) {
-    rows.push_back({{"device", to_string(row.device)},
-                    {"threads", row.device.cuda ? Json(nullptr) : Json(row.threads)},
-                    {"batch", row.batch},
-                    {"samples_per_second", row.samples_per_second},
-                    {"gflops", row.gflops},
-                    {"speed", row.speed}});
-  }
-  fmt::print("{}\n", Json{{"schema", "grapevine.bench-device/1"},
-                          {"model", fleet.fleet.model.kind},
-                          {"parameters", fleet.dimension},
-                          {"batch", base},
-                          {"rows", rows}}
-                         .dump());
+  const Json rows = Json::list(measured, [](const DeviceRow& row) {
+    return Json{{"device", to_string(row.device)},
+                {"threads", row.device.cuda ? Json(nullptr) : Json(row.threads)},
+                {"batch", row.batch},
+                {"samples_per_second", row.samples_per_second},
+                {"gflops", row.gflops},
+                {"speed", row.speed}};
+  });
+  console::print({{"schema", "grapevine.bench-device/1"},
+                  {"model", fleet.fleet.model.kind},
+                  {"parameters", fleet.dimension},
+                  {"batch", base},
+                  {"rows", rows}});
 }
 
 int run_devices(const DeviceArguments& options) {

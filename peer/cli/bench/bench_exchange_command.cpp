@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/study/bench/bench.h"
 
 namespace gv::cli {
@@ -64,26 +62,19 @@ Json cost_json(const ExchangeRow& row, const RoundCost& cost) {
           {"bytes_per_core_second", row.bytes_per_core_second(cost)}};
 }
 
-void print_exchange_json(const std::vector<ExchangeRow>& measured, const std::string& averaging) {
-  Json rows = Json::array();
-  for (const ExchangeRow& r : measured) {
-    Json row{{"peers", r.peers},
-             {"dimension", r.dimension},
-             {"shared", cost_json(r, r.shared)},
-             {"tcp", cost_json(r, r.tcp)},
-             {"tls", cost_json(r, r.tls)},
-             {"plain", cost_json(r, r.plain)},
-             {"aes_128_gcm",
-              {{"encrypts_bytes_per_core_second", r.aes.encrypts},
-               {"decrypts_bytes_per_core_second", r.aes.decrypts}}},
-             {"tls_part_of_allowed", r.part_of_allowed()}};
-    row["plain"]["buffer_bytes"] = r.plain_buffer;
-    rows.push_back(row);
-  }
-  fmt::print(
-      "{}\n",
-      Json{{"schema", "grapevine.bench-exchange/3"}, {"averaging", averaging}, {"rows", rows}}
-          .dump());
+Json row_json(const ExchangeRow& r) {
+  Json row{{"peers", r.peers},
+           {"dimension", r.dimension},
+           {"shared", cost_json(r, r.shared)},
+           {"tcp", cost_json(r, r.tcp)},
+           {"tls", cost_json(r, r.tls)},
+           {"plain", cost_json(r, r.plain)},
+           {"aes_128_gcm",
+            {{"encrypts_bytes_per_core_second", r.aes.encrypts},
+             {"decrypts_bytes_per_core_second", r.aes.decrypts}}},
+           {"tls_part_of_allowed", r.part_of_allowed()}};
+  row["plain"]["buffer_bytes"] = r.plain_buffer;
+  return row;
 }
 
 int bench_rounds(const ExchangeArguments& arguments) {
@@ -102,7 +93,9 @@ int bench_rounds(const ExchangeArguments& arguments) {
   };
   const auto rows = bench_exchange(bench, on_turn, on_row);
   if (json)
-    print_exchange_json(rows, arguments.averaging);
+    console::print({{"schema", "grapevine.bench-exchange/3"},
+                    {"averaging", arguments.averaging},
+                    {"rows", Json::list(rows, row_json)}});
   else
     print_encrypted(rows);
   return exit_code::done;

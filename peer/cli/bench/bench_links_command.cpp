@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "peer/cli/command.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/written_file.h"
 #include "peer/launch/agent/link_bench.h"
 #include "peer/launch/run_record.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
@@ -48,7 +45,7 @@ int measure(const LinksArguments& arguments) {
   if (arguments.fleet.json) {
     Json json = json_of(table);
     json.add("file", file);
-    fmt::print("{}\n", json.dump());
+    console::print(json);
   } else {
     fmt::print("{}\n", screen_of(table));
     for (const std::string& finding : table.findings) fmt::print("[!] {}\n", finding);

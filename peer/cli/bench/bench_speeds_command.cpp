@@ -13,11 +13,9 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/fleet.h"
-#include "peer/fleet/json/json.h"
 #include "peer/launch/agent/lan.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/launch/program/program_words.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 
 namespace gv::cli {
@@ -159,7 +157,7 @@ int measure(const SpeedsArguments& arguments) {
                                               : measure_speeds(fleet, *places, options);
   progress.clear();
   if (arguments.file.json)
-    fmt::print("{}\n", json_of(fleet.fleet, speeds).dump());
+    console::print(json_of(fleet.fleet, speeds));
   else
     print_table(fleet.fleet, speeds);
   return exit_code::done;

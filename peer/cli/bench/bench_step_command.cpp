@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/study/bench/bench.h"
 
 namespace gv::cli {
@@ -25,22 +23,21 @@ struct StepArguments {
 };
 
 void print_json(const StepOptions& options, const StepReport& report) {
-  fmt::print("{}\n", Json{{"schema", "grapevine.bench-step/1"},
-                          {"model", options.model.kind},
-                          {"spec", to_string(options.model)},
-                          {"parameters", report.parameters},
-                          {"batch", options.batch},
-                          {"threads", options.threads},
-                          {"steps", report.steps},
-                          {"seconds_per_step", report.seconds},
-                          {"cpu_seconds_per_step", report.cpu_seconds},
-                          {"gflops", 1e-9 * report.flops / report.seconds}}
-                         .dump());
+  console::print({{"schema", "grapevine.bench-step/1"},
+                  {"model", options.model.kind},
+                  {"spec", to_string(options.model)},
+                  {"parameters", report.parameters},
+                  {"batch", options.batch},
+                  {"threads", options.threads},
+                  {"steps", report.steps},
+                  {"seconds_per_step", report.seconds},
+                  {"cpu_seconds_per_step", report.cpu_seconds},
+                  {"gflops", 1e-9 * report.flops / report.seconds}});
 }
 
 void print_text(const StepOptions& options, const StepReport& report) {
-  fmt::print("{}: {} parameters, batch {}, {} thread{}\n", to_string(options.model),
-             report.parameters, options.batch, options.threads, options.threads == 1 ? "" : "s");
+  fmt::print("{}: {} parameters, batch {}, {}\n", to_string(options.model), report.parameters,
+             options.batch, counted(options.threads, "thread"));
   fmt::print("{:.1f} steps/s, {:.1f} GFLOP/s; median of {} steps: {}", 1 / report.seconds,
              1e-9 * report.flops / report.seconds, report.steps, seconds_text(report.seconds));
   if (report.cpu_seconds > 0) fmt::print(", {} of CPU", seconds_text(report.cpu_seconds));

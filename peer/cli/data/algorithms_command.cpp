@@ -6,10 +6,7 @@
 #include "gossip/algorithm.h"
 #include "peer/cli/bibtex.h"
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
 #include "peer/fleet/read/algorithm_reader.h"
-#include "peer/record/report/console.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/runtime/views.h"
 #include "peer/study/predict/forecast/round_prediction.h"
 
@@ -134,16 +131,15 @@ void print_json(const AlgorithmsArguments& arguments) {
     Json roles = Json::array();
     roles.push_back("worker");
     if (row->serve != nullptr) roles.push_back("server");
-    Json options = Json::array();
-    for (const gv::Option& option : row->options)
-      options.push_back(
-          Json{{"name", option.name},
-               {"usual", option.usual},
-               {"least", option.least},
-               {"most", option.most},
-               {"whole", option.whole},
-               {"words", std::vector<std::string>(option.words.begin(), option.words.end())},
-               {"help", option.help}});
+    const Json options = Json::list(row->options, [](const gv::Option& option) {
+      return Json{{"name", option.name},
+                  {"usual", option.usual},
+                  {"least", option.least},
+                  {"most", option.most},
+                  {"whole", option.whole},
+                  {"words", std::vector<std::string>(option.words.begin(), option.words.end())},
+                  {"help", option.help}};
+    });
     Json entry{{"kind", row->kind},
                {"order", row->order},
                {"roles", roles},
@@ -161,7 +157,7 @@ void print_json(const AlgorithmsArguments& arguments) {
     }
     rows.push_back(std::move(entry));
   }
-  fmt::print("{}\n", Json{{"schema", "grapevine.algorithms/1"}, {"rows", rows}}.dump());
+  console::print({{"schema", "grapevine.algorithms/1"}, {"rows", rows}});
 }
 
 std::string range_of(const gv::Option& option) {
@@ -170,7 +166,7 @@ std::string range_of(const gv::Option& option) {
 }
 
 void print_paragraph(const std::string& text) {
-  fmt::print("{}\n", wrapped("    " + text, 6));
+  console::print_wrapped("    " + text, 6);
 }
 
 /// Prints only the unexpected: another name for agents, or that the method trains none.

@@ -15,7 +15,6 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/data/table_statistics.h"
-#include "peer/fleet/json/json.h"
 #include "peer/model/card/model_card.h"
 #include "peer/record/export/exported_run.h"
 #include "peer/record/report/screen.h"
@@ -258,9 +257,7 @@ std::string data_json(const Assembly& fleet) {
     json["target"] = train.facts->target;
     json["dropped"] = train.facts->dropped;
     json["standardized"] = train.facts->standardized;
-    json["columns"] = Json::array();
-    for (const ColumnFacts& column : train.facts->columns)
-      json["columns"].push_back(column_json(column));
+    json["columns"] = Json::list(train.facts->columns, column_json);
   }
   const bool classes = has_classes(train);
   if (classes) {
@@ -300,11 +297,10 @@ int write_statistics(const DataOptions& options) {
   const DataFacts facts = pooled_facts(fleet);
   write_file(options.write, statistics_text(facts));
   if (options.file.json)
-    fmt::print("{}\n", Json{{"schema", "grapevine.data-statistics/1"},
-                            {"file", options.write},
-                            {"columns", facts.columns.size()},
-                            {"classes", facts.classes}}
-                           .dump());
+    console::print({{"schema", "grapevine.data-statistics/1"},
+                    {"file", options.write},
+                    {"columns", facts.columns.size()},
+                    {"classes", facts.classes}});
   else
     fmt::print(
         "wrote {0}: {1} columns, {2} classes{3}; `data: {{ standardize: {{ file: {0} }} }}`\n",
@@ -345,10 +341,8 @@ int write_held_out(const DataOptions& options) {
   write_file(options.held_out, text);
   const auto count = std::ranges::count(text, '\n') - 1;
   if (options.file.json)
-    fmt::print(
-        "{}\n",
-        Json{{"schema", "grapevine.held-out/1"}, {"file", options.held_out}, {"samples", count}}
-            .dump());
+    console::print(
+        {{"schema", "grapevine.held-out/1"}, {"file", options.held_out}, {"samples", count}});
   else
     fmt::print("wrote {}: {} held-out samples\n", printable(options.held_out, 200), count);
   return exit_code::done;

@@ -7,10 +7,7 @@
 
 #include "graph/spec/nearest.h"
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
 #include "peer/fleet/reference/key_table.h"
-#include "peer/record/report/console.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/study/sweep/plan/sweep_file.h"
 
 namespace gv::cli {
@@ -50,7 +47,7 @@ Rows rows_for(const std::string& key) {
 
 void print_line(const char* head, const std::string& text) {
   if (text.empty()) return;
-  fmt::print("{}\n", wrapped(fmt::format("  {:<9}{}", head, text), 11));
+  console::print_wrapped(fmt::format("  {:<9}{}", head, text), 11);
 }
 
 void print_whole(const KeyRow& row) {
@@ -58,7 +55,7 @@ void print_whole(const KeyRow& row) {
   std::size_t begin = 0;
   for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
     end = row.meaning.find('\n', begin);
-    fmt::print("{}\n", wrapped("  " + row.meaning.substr(begin, end - begin), 4));
+    console::print_wrapped("  " + row.meaning.substr(begin, end - begin), 4);
   }
   print_line("values", row.takes);
   print_line("default", row.usual);
@@ -68,7 +65,7 @@ void print_whole(const KeyRow& row) {
 /// Prints one line of a list: the key and its meaning.
 void print_short(const KeyRow& row) {
   const std::string first = row.meaning.substr(0, row.meaning.find('\n'));
-  fmt::print("{}\n", wrapped(fmt::format("  {:<34} {}", row.key, first), 37));
+  console::print_wrapped(fmt::format("  {:<34} {}", row.key, first), 37);
 }
 
 void print_text(const ExplainArguments& arguments, const Rows& rows) {
@@ -91,14 +88,14 @@ int explain(const ExplainArguments& arguments) {
     print_text(arguments, rows);
     return exit_code::done;
   }
-  Json list = Json::array();
-  for (const KeyRow* row : rows)
-    list.push_back(Json{{"key", row->key},
-                        {"takes", row->takes},
-                        {"usual", row->usual},
-                        {"meaning", row->meaning},
-                        {"example", row->example}});
-  fmt::print("{}\n", Json{{"schema", "grapevine.keys/1"}, {"keys", list}}.dump());
+  const Json keys = Json::list(rows, [](const KeyRow* row) {
+    return Json{{"key", row->key},
+                {"takes", row->takes},
+                {"usual", row->usual},
+                {"meaning", row->meaning},
+                {"example", row->example}};
+  });
+  console::print({{"schema", "grapevine.keys/1"}, {"keys", keys}});
   return exit_code::done;
 }
 

@@ -11,7 +11,6 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/draft/fleet_draft.h"
-#include "peer/fleet/json/json.h"
 #include "peer/launch/agent/lan.h"
 #include "peer/runtime/assembly/load_data.h"
 
@@ -101,10 +100,8 @@ int init(const InitArguments& given) {
   const Fleet fleet = write_draft(arguments.file, draft.text, statistics);
   const std::string name = printable(arguments.file, 200);
   if (arguments.json)
-    fmt::print("{}\n", Json{{"schema", "grapevine.init/1"},
-                            {"file", arguments.file},
-                            {"decisions", draft.decisions}}
-                           .dump());
+    console::print(
+        {{"schema", "grapevine.init/1"}, {"file", arguments.file}, {"decisions", draft.decisions}});
   else
     fmt::print("wrote {}{}{}\n\n{}", name,
                statistics.empty() ? "" : fmt::format(" and {}", draft_statistics),

@@ -7,9 +7,6 @@
 #include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph/graph_rows.h"
-#include "peer/fleet/json/json.h"
-#include "peer/record/report/console.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/study/predict/forecast/mixing_law.h"
 
 namespace gv::cli {
@@ -24,7 +21,7 @@ struct BestOptions {
   bool json = false;
 };
 
-Json to_json(const GraphCandidate& c) {
+Json candidate_json(const GraphCandidate& c) {
   return {{"name", c.name},
           {"kind", c.spec.is_static() ? "topology" : "schedule"},
           {"neighbors_most", c.most_neighbors},
@@ -62,23 +59,20 @@ void print_table(const std::vector<GraphCandidate>& found,
     notes +=
         "; local loss, to target: of the local models on the quadratic; inf: diverges, never, or "
         "no theory";
-  fmt::print("{}\n", wrapped(notes, 0));
-  fmt::print("{}\n", wrapped("best: " + reason, 6));
+  console::print_wrapped(notes, 0);
+  console::print_wrapped("best: " + reason, 6);
 }
 
 void print_json(const std::vector<GraphCandidate>& found,
                 const BestOptions& o,
                 const std::string& reason) {
-  Json rows = Json::array();
-  for (const GraphCandidate& c : found) rows.push_back(to_json(c));
-  fmt::print("{}\n", Json{{"schema", "grapevine.graph-best/1"},
-                          {"peers", o.search.peers},
-                          {"max_degree", o.search.max_degree},
-                          {"weights", o.search.weights},
-                          {"measure", o.goal.measure()},
-                          {"reason", reason},
-                          {"rows", rows}}
-                         .dump());
+  console::print({{"schema", "grapevine.graph-best/1"},
+                  {"peers", o.search.peers},
+                  {"max_degree", o.search.max_degree},
+                  {"weights", o.search.weights},
+                  {"measure", o.goal.measure()},
+                  {"reason", reason},
+                  {"rows", Json::list(found, candidate_json)}});
 }
 
 int best(const BestOptions& options) {

@@ -8,7 +8,6 @@
 #include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/cli/written_file.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {

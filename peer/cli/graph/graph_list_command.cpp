@@ -5,29 +5,22 @@
 #include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph/graph_rows.h"
-#include "peer/fleet/json/json.h"
-#include "peer/record/report/console.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
 
-Json to_json(const GraphParameter& p) {
+Json parameter_json(const GraphParameter& p) {
   return {{"name", p.name}, {"help", help_of(p)}};
 }
 
 template <class Family>
 Json rows_of(std::span<const Family* const> families, const char* key) {
-  Json rows = Json::array();
-  for (const Family* f : families) {
-    Json options = Json::array();
-    for (const GraphParameter& p : f->parameters) options.push_back(to_json(p));
-    rows.push_back({{key, f->name},
-                    {"parameters", form_of(f->parameters)},
-                    {"summary", f->summary},
-                    {"options", options}});
-  }
-  return rows;
+  return Json::list(families, [key](const Family* f) {
+    return Json{{key, f->name},
+                {"parameters", form_of(f->parameters)},
+                {"summary", f->summary},
+                {"options", Json::list(f->parameters, parameter_json)}};
+  });
 }
 
 struct ListOptions {
@@ -35,11 +28,10 @@ struct ListOptions {
 };
 
 void list_json() {
-  fmt::print("{}\n", Json{{"schema", "grapevine.graph-list/1"},
-                          {"rows", rows_of(topology_families(), "topology")},
-                          {"weights", weight_names()},
-                          {"schedules", rows_of(schedule_families(), "schedule")}}
-                         .dump());
+  console::print({{"schema", "grapevine.graph-list/1"},
+                  {"rows", rows_of(topology_families(), "topology")},
+                  {"weights", weight_names()},
+                  {"schedules", rows_of(schedule_families(), "schedule")}});
 }
 
 void list_text() {
@@ -49,7 +41,7 @@ void list_text() {
   for (const ScheduleFamily* f : schedule_families()) print_family(*f);
   fmt::print("\nweights\n");
   for (const WeightRule& rule : weight_rules())
-    fmt::print("{}\n", wrapped(fmt::format("{:<22} {}", rule.name, rule.summary), 23));
+    console::print_wrapped(fmt::format("{:<22} {}", rule.name, rule.summary), 23);
   fmt::print("{:<22} {}\n", "file:PATH", "W from a file: n lines of n numbers, or .npy");
 }
 

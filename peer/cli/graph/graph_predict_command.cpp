@@ -19,8 +19,6 @@
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/study/predict/forecast/forecast.h"
 #include "peer/study/predict/forecast/mixing_law.h"
 
@@ -226,7 +224,7 @@ void print_json(const PredictOptions& o, const Prediction& p) {
   put(out, "excess_mean", part(&Stationary::excess_mean));
   put(out, "excess_local", part(&Stationary::excess_local));
   out["method"] = p.method;
-  fmt::print("{}\n", out.dump());
+  console::print(out);
 }
 
 /// Returns "0.03663", with its uncertainty if there is one.

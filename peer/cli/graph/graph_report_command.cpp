@@ -15,8 +15,6 @@
 #include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph/graph_rows.h"
-#include "peer/fleet/json/json.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/show/page/graph_page.h"
 
 namespace gv::cli {
@@ -155,11 +153,10 @@ GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
 }
 
 void print_json(const std::vector<GraphRow>& rows, const ReportOptions& options) {
-  Json list = Json::array();
-  for (const GraphRow& row : rows) list.push_back(to_json(row, options.more));
-  fmt::print(
-      "{}\n",
-      Json{{"schema", "grapevine.graph/1"}, {"discount", options.discount}, {"rows", list}}.dump());
+  const auto json_of = [&](const GraphRow& row) { return to_json(row, options.more); };
+  console::print({{"schema", "grapevine.graph/1"},
+                  {"discount", options.discount},
+                  {"rows", Json::list(rows, json_of)}});
 }
 
 int report(const ReportOptions& options) {

@@ -29,7 +29,7 @@ void print_family(const Family& f) {
   fmt::print("{}{}\n", cell.substr(0, last),
              wrapped(fmt::format("{} {}", cell.substr(last), f.summary), 23));
   for (const GraphParameter& p : f.parameters)
-    fmt::print("{}\n", wrapped(fmt::format("{:<24} {}", "", help_of(p)), 27));
+    console::print_wrapped(fmt::format("{:<24} {}", "", help_of(p)), 27);
 }
 
 }  // namespace gv::cli

@@ -6,8 +6,6 @@
 #include "graph/schedules.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph/graph_rows.h"
-#include "peer/fleet/json/json.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
@@ -24,7 +22,7 @@ struct Row {
   ScheduleRate rate;
 };
 
-Json to_json(const Row& r) {
+Json row_json(const Row& r) {
   const ScheduleRate& rate = r.rate;
   Json row{{"schedule", r.name}, {"period", rate.period}, {"factor_per_round", rate.per_round}};
   if (rate.period > 0) {
@@ -50,11 +48,11 @@ void print_table(const std::vector<Row>& rows) {
                rate.period == 0 ? "random" : fmt::format("{}", rate.period), value, rate.per_round,
                rate.rounds_to(1e-3), rate.method);
   }
-  fmt::print("{}\n",
-             wrapped("product: second singular value of a period's product, 0: exact averaging; "
-                     "kappa: the expected factor of a squared disagreement; factor: of a "
-                     "disagreement per round; to 1e-3: rounds until a disagreement is a thousandth",
-                     0));
+  console::print_wrapped(
+      "product: second singular value of a period's product, 0: exact averaging; "
+      "kappa: the expected factor of a squared disagreement; factor: of a "
+      "disagreement per round; to 1e-3: rounds until a disagreement is a thousandth",
+      0);
 }
 
 void report(const ScheduleOptions& o) {
@@ -64,11 +62,9 @@ void report(const ScheduleOptions& o) {
     rows.push_back({to_string(spec), schedule_rate(*make_schedule(spec, o.peers), o.samples)});
   }
   if (!o.json) return print_table(rows);
-  Json list = Json::array();
-  for (const Row& row : rows) list.push_back(to_json(row));
-  fmt::print(
-      "{}\n",
-      Json{{"schema", "grapevine.graph-schedule/1"}, {"peers", o.peers}, {"rows", list}}.dump());
+  console::print({{"schema", "grapevine.graph-schedule/1"},
+                  {"peers", o.peers},
+                  {"rows", Json::list(rows, row_json)}});
 }
 
 void print_kinds() {

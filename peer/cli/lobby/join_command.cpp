@@ -19,9 +19,7 @@
 #include "peer/launch/agent/bundle.h"
 #include "peer/launch/lobby/discovery.h"
 #include "peer/launch/lobby/lobby.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
-#include "peer/cli/command.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/lobby/lobby_page.h"
 #include "peer/cli/lobby/lobby_start.h"
@@ -28,9 +27,7 @@
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/lobby/discovery.h"
 #include "peer/launch/stop_signals.h"
-#include "peer/record/report/console.h"
 #include "peer/runtime/assembly/load_data.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/show/live/live_address.h"
 #include "peer/wire/seal/peer_keys.h"
 

@@ -11,10 +11,8 @@
 
 #include "optim/printable.h"
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
 #include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/ssh.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {

@@ -117,20 +117,16 @@ Json json_of(const Assembly& fleet, const ParallelProposal& p) {
 void print_json(const Assembly& fleet,
                 const ParallelAdvice& advice,
                 const std::optional<StrategySearch>& found) {
-  Json proposals = Json::array();
-  Json copies = Json::array();
-  for (const ParallelProposal& p : advice.proposals) proposals.push_back(json_of(fleet, p));
-  for (const ParallelProposal& p : advice.data_parallel) copies.push_back(json_of(fleet, p));
-  fmt::print("{}\n", Json{{"schema", "grapevine.plan-parallel/1"},
-                          {"name", fleet.fleet.name},
-                          {"proposals", proposals},
-                          {"data_parallel", copies},
-                          {"alone", json_of(fleet, advice.alone)},
-                          {"batch_to_hide", advice.batch_to_hide},
-                          {"search", json_of(found)},
-                          {"advice", name_of(advice.way)},
-                          {"why", advice.why}}
-                         .dump());
+  const auto proposal = [&](const ParallelProposal& p) { return json_of(fleet, p); };
+  console::print({{"schema", "grapevine.plan-parallel/1"},
+                  {"name", fleet.fleet.name},
+                  {"proposals", Json::list(advice.proposals, proposal)},
+                  {"data_parallel", Json::list(advice.data_parallel, proposal)},
+                  {"alone", json_of(fleet, advice.alone)},
+                  {"batch_to_hide", advice.batch_to_hide},
+                  {"search", json_of(found)},
+                  {"advice", name_of(advice.way)},
+                  {"why", advice.why}});
 }
 
 void print_row(const std::string& way, const ParallelProposal& p, bool pipeline) {
@@ -166,8 +162,8 @@ std::vector<PeerId> peers_of_stages(const ParallelProposal& p) {
 /// Returns "2 stages", or "2 stages of 4" if a chain has more peers than stages.
 std::string way_text(const ParallelProposal& p) {
   const std::size_t peers = p.place.size() / p.chains;
-  return fmt::format("{} stage{}{}", p.stages.size(), p.stages.size() == 1 ? "" : "s",
-                     peers == p.stages.size() ? "" : fmt::format(" of {}", peers));
+  return counted(p.stages.size(), "stage") +
+         (peers == p.stages.size() ? "" : fmt::format(" of {}", peers));
 }
 
 /// Returns the modules at which the stages begin, and their numbers of copies or members.
@@ -200,11 +196,11 @@ void print_search(const StrategySearch& found) {
       found.best_of_partitioner > 0
           ? fmt::format("; the best pipeline without it has {:.4g}", found.best_of_partitioner)
           : "";
-  fmt::print("{}\n",
-             wrapped(fmt::format("search {} moves in {}, {} accepted: {:.4g} samples a second{}",
-                                 found.moves, seconds_text(found.seconds), found.accepted,
-                                 found.best.samples_per_second, beside),
-                     7));
+  console::print_wrapped(
+      fmt::format("search {} moves in {}, {} accepted: {:.4g} samples a second{}", found.moves,
+                  seconds_text(found.seconds), found.accepted, found.best.samples_per_second,
+                  beside),
+      7);
 }
 
 /// Returns the keys to write if the advice is more than one model per peer in the file's order.
@@ -234,12 +230,12 @@ void print_text(const Assembly& fleet,
     fmt::print("note   a gradient of {:.4g} samples per peer and round would hide the averaging\n",
                advice.batch_to_hide);
   if (!measured)
-    fmt::print("{}\n",
-               wrapped("note   seconds are by floating-point operations: `grapevine profile FILE "
-                       "-o PROFILE` measures them, and --profile PROFILE takes them",
-                       7));
+    console::print_wrapped(
+        "note   seconds are by floating-point operations: `grapevine profile FILE "
+        "-o PROFILE` measures them, and --profile PROFILE takes them",
+        7);
   if (found) print_search(*found);
-  fmt::print("{}\n", wrapped(fmt::format("advice {}: {}", name_of(advice.way), advice.why), 7));
+  console::print_wrapped(fmt::format("advice {}: {}", name_of(advice.way), advice.why), 7);
   if (const std::string keys = keys_of(fleet, advice); !keys.empty())
     fmt::print("for the fleet file:\n  {}\n", keys);
 }
@@ -303,13 +299,12 @@ void print_proposals(const std::vector<Proposal>& all) {
 }
 
 Json json_of(const std::vector<Proposal>& all) {
-  Json rows = Json::array();
-  for (const Proposal& p : all)
-    rows.push_back(Json{{"sets", Json(p.sets)},
-                        {"seconds_per_round", p.seconds_per_round},
-                        {"steps_per_round", p.steps},
-                        {"seconds_per_step", p.seconds_per_step()}});
-  return rows;
+  return Json::list(all, [](const Proposal& p) {
+    return Json{{"sets", Json(p.sets)},
+                {"seconds_per_round", p.seconds_per_round},
+                {"steps_per_round", p.steps},
+                {"seconds_per_step", p.seconds_per_step()}};
+  });
 }
 
 }  // namespace
@@ -340,14 +335,13 @@ int place_peers(const Assembly& fleet,
   const std::vector<Proposal> others = propose(fleet, sets, file);
   remove_unused(fleet, others, file);
   if (json) {
-    fmt::print("{}\n", Json{{"schema", "grapevine.placement/1"},
-                            {"seconds_as_numbered", found.seconds_as_numbered},
-                            {"seconds_per_round", found.seconds},
-                            {"places", Json(found.peers)},
-                            {"tried", found.tried},
-                            {"file", file},
-                            {"proposals", json_of(others)}}
-                           .dump());
+    console::print({{"schema", "grapevine.placement/1"},
+                    {"seconds_as_numbered", found.seconds_as_numbered},
+                    {"seconds_per_round", found.seconds},
+                    {"places", Json(found.peers)},
+                    {"tried", found.tried},
+                    {"file", file},
+                    {"proposals", json_of(others)}});
     return exit_code::done;
   }
   fmt::print("round  {} as numbered\nplace  {} with the best of {} swaps\n",

@@ -13,9 +13,7 @@
 #include "peer/cli/plan/plan_text.h"
 #include "peer/cli/run/run_screen.h"
 #include "peer/fleet/fleet.h"
-#include "peer/fleet/json/json.h"
 #include "peer/fleet/read/work_shares.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/assembly/assembly.h"
 #include "peer/runtime/views.h"
@@ -33,8 +31,7 @@ namespace {
 
 /// Returns "1 local step", "4 local steps" or "1 .. 9 local steps, 4 on average".
 std::string local_steps_text(const Fleet& fleet) {
-  if (fleet.own_steps.empty())
-    return fmt::format("{} local step{}", fleet.local_steps, fleet.local_steps == 1 ? "" : "s");
+  if (fleet.own_steps.empty()) return counted(fleet.local_steps, "local step");
   const auto [least, most] = std::ranges::minmax(fleet.own_steps);
   return fmt::format("{} .. {} local steps, {} on average", least, most, fleet.local_steps);
 }
@@ -198,8 +195,7 @@ void print_json(const Assembly& fleet,
                 const Calibrated& known) {
   const std::optional<FleetCalibration>& calibration = known.calibration;
   const Sizes share = shares(fleet);
-  Json samples = Json::array();
-  for (const auto& rows : fleet.partition) samples.push_back(rows.size());
+  const Json samples = Json::list(fleet.partition, [](const auto& rows) { return rows.size(); });
   Json plan{{"schema", "grapevine.plan/1"},
             {"name", fleet.fleet.name},
             {"digest", fleet.fleet.digest},
@@ -239,7 +235,7 @@ void print_json(const Assembly& fleet,
     plan["calibration"] = calibration_json(*calibration);
     plan["predicted"].update(calibrated_json(*ahead, fleet, *calibration));
   }
-  fmt::print("{}\n", plan.dump());
+  console::print(plan);
 }
 
 void print_what_travels(const Assembly& assembly) {
@@ -315,7 +311,7 @@ void print_text(const Assembly& fleet,
   if (ahead) fmt::print("{}", forecast_text(*ahead));
   if (!known.why_not.empty()) fmt::print("losses are not predicted: {}\n", known.why_not);
   if (const std::string warning = codec_warning(fleet); !warning.empty())
-    fmt::print("{}\n", wrapped("warning: " + warning, 7));
+    console::print_wrapped("warning: " + warning, 7);
   fmt::print("nothing was started: grapevine run {}\n", shell_path(path));
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "peer/cli/fleet_options.h"
-#include "peer/fleet/json/json.h"
 #include "peer/runtime/assembly/assembly.h"
 #include "peer/study/predict/calibrate/fleet_calibration.h"
 #include "peer/study/predict/forecast/round_prediction.h"

@@ -7,8 +7,6 @@
 #include "graph/formats/graph_file.h"
 #include "optim/printable.h"
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/runtime/ledger.h"
 
 namespace gv::cli {
@@ -26,14 +24,12 @@ std::string missing_books(const LedgerAudit& result) {
 void print_json(const LedgerAudit& result) {
   std::vector<std::string> findings;
   for (const LedgerFinding& finding : result.findings) findings.push_back(to_text(finding));
-  fmt::print("{}\n",
-             Json{{"event", "audit"},
+  console::print({{"event", "audit"},
                   {"both", result.both},
                   {"one_sided", result.one_sided},
                   {"unchecked", result.unchecked},
                   {"missing", std::vector<PeerId>(result.missing.begin(), result.missing.end())},
-                  {"findings", findings}}
-                 .dump());
+                  {"findings", findings}});
 }
 
 void print_text(const LedgerAudit& result) {

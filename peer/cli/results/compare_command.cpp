@@ -8,7 +8,6 @@
 #include "peer/cli/command.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/runs/stored_run.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/study/compare/comparison.h"
 #include "peer/study/compare/expectations.h"
 
@@ -42,7 +41,7 @@ void print_json(const Comparison& comparison,
                 const std::vector<JudgedClaim>& claims) {
   Json json = comparison_json(comparison, left_out);
   json["expectations"] = claims_json(claims);
-  fmt::print("{}\n", json.dump());
+  console::print(json);
 }
 
 /// Prints the claims; to stderr if the table is for another program.

@@ -11,7 +11,6 @@
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
-#include "peer/fleet/json/json.h"
 #include "peer/fleet/read/sections.h"
 #include "peer/launch/program/start_file.h"
 #include "peer/launch/resume.h"
@@ -142,14 +141,13 @@ int evaluate_program(const EvaluateOptions& options) {
   const Evaluation found = evaluate_by_program(options.model, folder, fleet_file(options),
                                                as_it_was ? read_arguments(folder).digest : "");
   if (options.json) {
-    fmt::print("{}\n", Json{{"schema", "grapevine.evaluation/1"},
-                            {"model", options.model},
-                            {"data", "program"},
-                            {"same_test_set", Json()},
-                            {"samples", Json()},
-                            {"loss", found.loss},
-                            {"accuracy", found.accuracy}}
-                           .dump());
+    console::print({{"schema", "grapevine.evaluation/1"},
+                    {"model", options.model},
+                    {"data", "program"},
+                    {"same_test_set", Json()},
+                    {"samples", Json()},
+                    {"loss", found.loss},
+                    {"accuracy", found.accuracy}});
   } else {
     fmt::print("model      {}, {} parameters, {} rounds of {}\n", card.model.kind, parameters,
                card.rounds, printable(card.fleet, 40));
@@ -175,7 +173,7 @@ int evaluate(const EvaluateOptions& given) {
         {"same_test_set", data.same},         {"samples", data.set->rows}, {"loss", found.loss},
         {"accuracy", found.accuracy}};
     add_score(json, score);
-    fmt::print("{}\n", json.dump());
+    console::print(json);
   } else {
     const std::string whose =
         model.card.peer ? fmt::format("peer {} of ", *model.card.peer) : std::string();

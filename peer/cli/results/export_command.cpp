@@ -8,7 +8,6 @@
 
 #include "peer/cli/command.h"
 #include "peer/cli/results/exporter.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/show/live/run_finder.h"
 
 namespace gv::cli {
@@ -109,7 +108,7 @@ int export_runs(const ExportArguments& arguments) {
   export_models(arguments, written);
   tell(arguments, written);
   written.said["files"] = written.files;
-  if (arguments.json) fmt::print("{}\n", written.said.dump());
+  if (arguments.json) console::print(written.said);
   return exit_code::done;
 }
 

@@ -7,10 +7,8 @@
 
 #include "optim/printable.h"
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
 #include "peer/model/card/saved_model.h"
 #include "peer/record/export/exported_run.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
@@ -69,11 +67,10 @@ void print_json(const PredictOptions& options,
     row.update(answer_json(found[k], gone, classes, options.probabilities));
     rows.push_back(std::move(row));
   }
-  fmt::print("{}\n", Json{{"schema", "grapevine.predictions/1"},
-                          {"model", options.model},
-                          {"data", options.data},
-                          {"rows", rows}}
-                         .dump());
+  console::print({{"schema", "grapevine.predictions/1"},
+                  {"model", options.model},
+                  {"data", options.data},
+                  {"rows", rows}});
 }
 
 /// Writes a float as one: the shortest text that reads as it.

@@ -4,11 +4,8 @@
 
 #include "optim/printable.h"
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/runs/stored_run.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/show/page/graph_page.h"
 #include "peer/show/page/report/report_sections.h"
 #include "peer/show/page/report/svg_file.h"
@@ -70,19 +67,17 @@ int report(const ReportArguments& arguments) {
   std::vector<std::string> sentences;
   for (const Finding& finding : said.findings) sentences.push_back(finding.text);
   if (arguments.json) {
-    fmt::print("{}\n", Json{{"schema", "grapevine.report/1"},
-                            {"page", output},
-                            {"bytes", page.size()},
-                            {"runs", list.runs.size()},
-                            {"sentences", sentences},
-                            {"left_out", list.left_out}}
-                           .dump());
+    console::print({{"schema", "grapevine.report/1"},
+                    {"page", output},
+                    {"bytes", page.size()},
+                    {"runs", list.runs.size()},
+                    {"sentences", sentences},
+                    {"left_out", list.left_out}});
     return exit_code::done;
   }
-  for (const std::string& sentence : sentences) fmt::print("{}\n", wrapped(sentence, 2));
-  fmt::print(stderr, "page: {} ({}, {} run{})\n", output,
-             bytes_text(static_cast<double>(page.size())), list.runs.size(),
-             list.runs.size() == 1 ? "" : "s");
+  for (const std::string& sentence : sentences) console::print_wrapped(sentence, 2);
+  fmt::print(stderr, "page: {} ({}, {})\n", output, bytes_text(static_cast<double>(page.size())),
+             counted(list.runs.size(), "run"));
   return exit_code::done;
 }
 

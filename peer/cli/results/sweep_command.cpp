@@ -14,10 +14,8 @@
 #include "peer/cli/written_file.h"
 #include "peer/launch/deploy/deploy.h"
 #include "peer/launch/stop_signals.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/runs/stored_run.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/show/page/report/svg_file.h"
 #include "peer/study/compare/comparison.h"
 #include "peer/study/compare/expectations.h"
@@ -148,7 +146,7 @@ Workers workers_of(const SweepArguments& arguments, const SweepPlan& plan) {
 
 int list(const SweepPlan& plan, const SweepFolder& folder, const SweepState& state, bool json) {
   if (json)
-    fmt::print("{}\n", sweep_json(plan, folder, state, {}).dump());
+    console::print(sweep_json(plan, folder, state, {}));
   else
     fmt::print("{}", list_text(plan, folder, state));
   return exit_code::done;
@@ -249,7 +247,7 @@ int work(const SweepArguments& arguments,
   Json json = sweep_json(plan, folder, state, sweep.failed());
   json["finished_here"] = sweep.finished();
   if (arguments.json)
-    fmt::print("{}\n", json.dump());
+    console::print(json);
   else
     fmt::print("{}", end_text(plan, folder, state, sweep.failed()));
   if (!sweep.failed().empty()) return exit_code::peers_lost;

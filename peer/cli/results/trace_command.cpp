@@ -10,10 +10,8 @@
 
 #include "optim/printable.h"
 #include "peer/cli/command.h"
-#include "peer/fleet/json/json.h"
 #include "peer/record/export/trace_json.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/show/live/live_client.h"
 #include "peer/show/live/run_finder.h"
 
@@ -95,13 +93,12 @@ int write_trace_of(const TraceArguments& arguments) {
   const WrittenTrace written = write_run_trace(folder, arguments.output, range);
   const bool asked = arguments.next > 0;
   if (arguments.json) {
-    fmt::print("{}\n", Json{{"event", "trace"},
-                            {"file", arguments.output},
-                            {"first", asked ? Json(range.first) : Json()},
-                            {"last", asked ? Json(range.last) : Json()},
-                            {"peers", written.peers},
-                            {"moments", written.moments}}
-                           .dump());
+    console::print({{"event", "trace"},
+                    {"file", arguments.output},
+                    {"first", asked ? Json(range.first) : Json()},
+                    {"last", asked ? Json(range.last) : Json()},
+                    {"peers", written.peers},
+                    {"moments", written.moments}});
   } else {
     fmt::print("{}: {} moments of {} peers{}; open it at https://ui.perfetto.dev\n",
                arguments.output, written.moments, written.peers,

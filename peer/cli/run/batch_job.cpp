@@ -120,7 +120,7 @@ int submit_fleet(const BatchArguments& arguments) {
   write_file(script, slurm_fleet_script(batch));
   const std::string job = submitted(script);
   if (arguments.file.json)
-    fmt::print("{}\n", Json{{"event", "submitted"}, {"job", job}, {"script", script}}.dump());
+    console::print({{"event", "submitted"}, {"job", job}, {"script", script}});
   else
     fmt::print("submitted job {} of {}; its output goes to {}\n", job, script, batch.log);
   return exit_code::done;

@@ -6,10 +6,8 @@
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/written_file.h"
-#include "peer/fleet/json/json.h"
 #include "peer/launch/agent/bundle.h"
 #include "peer/launch/peer_speeds.h"
-#include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
@@ -25,11 +23,10 @@ int write_bundle(const BundleOptions& options) {
   const std::string file = options.file.empty() ? usual_name : options.file;
   write_file(file, bundle.read());
   if (options.json) {
-    fmt::print("{}\n", Json{{"file", file},
-                            {"processor", bundle.processor},
-                            {"name", bundle.name},
-                            {"bytes", bundle.bytes}}
-                           .dump());
+    console::print({{"file", file},
+                    {"processor", bundle.processor},
+                    {"name", bundle.name},
+                    {"bytes", bundle.bytes}});
     return exit_code::done;
   }
   fmt::print("{}  {:.1f} MB, for {}\n", file, static_cast<double>(bundle.bytes) / 1e6,

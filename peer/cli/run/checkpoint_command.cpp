@@ -9,7 +9,6 @@
 #include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/show/live/live_client.h"
 #include "peer/show/live/run_finder.h"
 
@@ -47,7 +46,7 @@ int keep_checkpoint(const CheckpointArguments& arguments) {
   const OrderAnswer answer = order_rounds(folder, "/checkpoint", &RunView::checkpoint);
   const Round round = await_files(folder, answer.round);
   if (arguments.json) {
-    fmt::print("{}\n", Json{{"event", "checkpoint"}, {"folder", folder}, {"round", round}}.dump());
+    console::print({{"event", "checkpoint"}, {"folder", folder}, {"round", round}});
   } else {
     fmt::print(
         "{}: every peer has a checkpoint of round {}\nresume     grapevine run --resume {}\n",

@@ -364,7 +364,7 @@ int finish(const Assembly& fleet,
   const std::string beside = save_whole(folder, observer, scout);
   if (code == exit_code::failed) fmt::print(stderr, "{}\n", loss_not_finite(fleet));
   if (json) {
-    fmt::print("{}\n", summary.dump());
+    console::print(summary);
     return code;
   }
   fmt::print("{}\nsaved      {}/model.safetensors{}\n",

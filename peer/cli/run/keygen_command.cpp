@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "peer/cli/fleet_options.h"
-#include "peer/fleet/json/json.h"
 #include "peer/wire/seal/tls_context.h"
 
 namespace gv::cli {
@@ -27,7 +26,7 @@ int make_key_files(const KeygenOptions& options) {
     else
       fmt::print("{}  for host {}\n", paths[i], host);
   }
-  if (options.file.json) fmt::print("{}\n", Json{{"files", files}}.dump());
+  if (options.file.json) console::print({{"files", files}});
   fmt::print(stderr,
              "Each is a secret: give each machine those of its peers, into the folder of\n"
              "security.keys there ({}), with mode 600, and delete them here. Nothing can\n"

@@ -31,7 +31,6 @@
 #include "peer/launch/program/start_file.h"
 #include "peer/launch/stop_signals.h"
 #include "peer/record/disk/posix_disk.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/save_model.h"

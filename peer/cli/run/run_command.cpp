@@ -25,7 +25,6 @@
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/export/trace_json.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
 #include "peer/show/live/live_address.h"

@@ -66,7 +66,7 @@ std::string chained_text(const Fleet& fleet) {
     return fmt::format(" in 1 chain of {}", fmt::join(fleet.parallel->copies, " + "));
   if (fleet.chains().peers() == 1) return "";
   return fmt::format(
-      " in {} chain{} of {}{}", fleet.models(), fleet.models() == 1 ? "" : "s", fleet.stages(),
+      " in {} of {}{}", counted(fleet.models(), "chain"), fleet.stages(),
       fleet.parallel->tensor > 1 ? fmt::format(" x {} members", fleet.parallel->tensor) : "");
 }
 

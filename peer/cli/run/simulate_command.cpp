@@ -21,7 +21,6 @@
 #include "peer/launch/stop_signals.h"
 #include "peer/record/disk/posix_disk.h"
 #include "peer/record/life/recorder.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/culprits.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"

@@ -7,7 +7,6 @@
 
 #include "peer/cli/command.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/show/live/live_client.h"
 #include "peer/show/live/run_finder.h"
 
@@ -36,8 +35,7 @@ int stop_run(const StopArguments& arguments) {
   await_end(folder);
   if (arguments.json) {
     const auto round = common_checkpoint(folder);
-    fmt::print("{}\n",
-               Json{{"event", "stopped"}, {"folder", folder}, {"checkpoint", round}}.dump());
+    console::print({{"event", "stopped"}, {"folder", folder}, {"checkpoint", round}});
   } else {
     fmt::print("{}\n", end_of_run(folder));
   }

@@ -15,9 +15,7 @@
 
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/fleet/json/json.h"
 #include "peer/launch/stop_signals.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/peer_plan.h"
 #include "peer/sim/drawn/fleet_draw.h"
@@ -36,7 +34,7 @@ void print_json(const Healing& h) {
             {"consensus", h.after.consensus},
             {"undisturbed_consensus", h.before.consensus},
             {"texts", h.failures}};
-  fmt::print("{}\n", json.dump());
+  console::print(json);
 }
 
 void print_row(const Healing& h) {
@@ -161,7 +159,7 @@ int run_swarm_of_file(const FleetOptions& file, const SwarmArguments& arguments)
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   progress.clear();
   if (file.json) {
-    fmt::print("{}\n", swarm_json(result, elapsed.count()).dump());
+    console::print(swarm_json(result, elapsed.count()));
   } else {
     print_swarm(result, elapsed.count());
     print_first_failing(result, file.file, arguments);
@@ -229,18 +227,12 @@ void print_text(const Violation& violation) {
   fmt::print("\n");
 }
 
-Json by_key(const std::map<std::string, std::uint64_t>& counts) {
-  Json json = Json::object();
-  for (const auto& [key, count] : counts) json.add(key, count);
-  return json;
-}
-
 Json json_of(const DrawResult& result, double seconds) {
   Json json = swarm_json(result.all, seconds);
   json["fleets"] = result.fleets;
   json["violating"] = result.violating;
-  json["refusals"] = by_key(result.refusals);
-  json["violations_by"] = by_key(result.violations_by);
+  json["refusals"] = Json::members(result.refusals);
+  json["violations_by"] = Json::members(result.violations_by);
   Json rows = Json::object();
   for (const auto& [row, count] : result.rows)
     rows.add(
@@ -374,7 +366,7 @@ int run_drawn_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   options.interrupted = [&] { return interrupts.code() != 0; };
   options.on_violation = [&](const Violation& violation) {
     progress.clear();
-    file.json ? fmt::print("{}\n", json_of(violation).dump()) : print_text(violation);
+    file.json ? console::print(json_of(violation)) : print_text(violation);
     std::fflush(stdout);
   };
   const std::uint64_t all = options.last - options.first + 1;
@@ -386,7 +378,7 @@ int run_drawn_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   progress.clear();
   if (file.json)
-    fmt::print("{}\n", json_of(result, elapsed.count()).dump());
+    console::print(json_of(result, elapsed.count()));
   else
     print_text(result, elapsed.count());
   if (interrupts.code() != 0) return interrupts.code();

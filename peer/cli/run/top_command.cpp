@@ -11,7 +11,6 @@
 #include "peer/cli/command.h"
 #include "peer/launch/stop_signals.h"
 #include "peer/record/report/screen.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_client.h"
 #include "peer/show/live/observed_run.h"
@@ -105,8 +104,7 @@ int show_end(const Watched& run, bool json) {
   if (run.address) {
     if (!json) fmt::print("the run at {} has ended\n", run.address->text());
   } else if (json) {
-    fmt::print("{}\n",
-               Json{{"schema", "grapevine.live/1"}, {"folder", folder}, {"phase", "ended"}}.dump());
+    console::print({{"schema", "grapevine.live/1"}, {"folder", folder}, {"phase", "ended"}});
   } else {
     fmt::print("{}\n", end_of_run(folder));
   }
@@ -122,7 +120,7 @@ int follow(const Watched& run, const TopArguments& arguments) {
     const std::optional<RunView> view = run.view();
     const bool ended = !view || view->phase == FleetState::Phase::ended;
     if (view && arguments.json) {
-      fmt::print("{}\n", json_of(*view).dump());
+      console::print(json_of(*view));
       std::fflush(stdout);
     } else if (view) {
       // Output to a pipe or a file is not cut.

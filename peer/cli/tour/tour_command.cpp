@@ -13,10 +13,8 @@
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
 #include "peer/launch/stop_signals.h"
-#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/runs/stored_run.h"
-#include "peer/runtime/exit_code.h"
 #include "peer/show/page/graph_page.h"
 #include "peer/show/page/report/report_sections.h"
 #include "peer/study/compare/comparison.h"
@@ -156,12 +154,11 @@ void print_json(const Comparison& comparison,
   Json next = Json::array();
   for (const NextCommand& each : next_commands(folder))
     next.push_back(Json{{"command", each.command}, {"about", each.about}});
-  fmt::print("{}\n", Json{{"schema", "grapevine.tour/1"},
-                          {"folder", folder},
-                          {"page", page},
-                          {"comparison", comparison_json(comparison, list.left_out)},
-                          {"next", next}}
-                         .dump());
+  console::print({{"schema", "grapevine.tour/1"},
+                  {"folder", folder},
+                  {"page", page},
+                  {"comparison", comparison_json(comparison, list.left_out)},
+                  {"next", next}});
 }
 
 int tour(const TourArguments& arguments) {

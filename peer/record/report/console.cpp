@@ -230,3 +230,15 @@ std::string wrapped(const std::string& text, std::size_t indent) {
 }
 
 }  // namespace gv
+
+namespace gv::console {
+
+void print(const Json& json) {
+  fmt::print("{}\n", json.dump());
+}
+
+void print_wrapped(const std::string& text, std::size_t indent) {
+  fmt::print("{}\n", wrapped(text, indent));
+}
+
+}  // namespace gv::console

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string>
 
+#include "peer/fleet/json/json.h"
+
 namespace gv::console {
 
 // From open() on, a command's output to stdio's stdout and stderr passes through here, so that one
@@ -23,6 +25,11 @@ bool is_behind();
 /// Flushes both; after never_wait(), waits for the reader for a few seconds at most. Returns why
 /// the standard output could not be written, or "" if it was written or its reader left.
 std::string close();
+
+/// Prints a document on a line of the standard output.
+void print(const Json& json);
+/// Prints a text on the standard output, in lines as `wrapped` breaks them.
+void print_wrapped(const std::string& text, std::size_t indent);
 
 }  // namespace gv::console
 

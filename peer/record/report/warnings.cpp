@@ -132,15 +132,10 @@ std::string clipped_text(const std::map<PeerId, std::vector<ClippedFlows>>& by) 
 }
 
 Json clipped_json(const std::map<PeerId, std::vector<ClippedFlows>>& by) {
-  Json rows = Json::array();
-  for (const ClippedPeer& clipped : clipped_peers(by))
-    rows.push_back(Json{{"peer", clipped.peer},
-                        {"exchanges", clipped.exchanges},
-                        {"far", clipped.far},
-                        {"still", clipped.still},
-                        {"steps", clipped.steps},
-                        {"by", clipped.by}});
-  return rows;
+  return Json::list(clipped_peers(by), [](const ClippedPeer& clipped) {
+    return Json{{"peer", clipped.peer},   {"exchanges", clipped.exchanges}, {"far", clipped.far},
+                {"still", clipped.still}, {"steps", clipped.steps},         {"by", clipped.by}};
+  });
 }
 
 bool loss_rose(const FleetRecord& record) {
@@ -184,13 +179,12 @@ std::string uneven_text(const std::vector<UnevenEdge>& edges) {
 }
 
 Json uneven_json(const std::vector<UnevenEdge>& edges) {
-  Json rows = Json::array();
-  for (const UnevenEdge& e : edges)
-    rows.push_back(Json{
+  return Json::list(edges, [](const UnevenEdge& e) {
+    return Json{
         {"peers", std::vector<PeerId>{e.a, e.b}},
         {"exchanges", std::vector<std::uint64_t>{e.at_a.exchange.value, e.at_b.exchange.value}},
-        {"pieces", std::vector<std::uint32_t>{e.at_a.pieces, e.at_b.pieces}}});
-  return rows;
+        {"pieces", std::vector<std::uint32_t>{e.at_a.pieces, e.at_b.pieces}}};
+  });
 }
 
 std::string unsteady_text(const FleetRecord& record) {

@@ -64,14 +64,12 @@ Json runs_json(const Contender& contender) {
 }
 
 Json contender_json(const Contender& contender, bool pareto) {
-  Json keys = Json::object();
-  for (const auto& [key, value] : contender.group->keys) keys.add(key, value);
   Json json{{"name", contender.label},        {"centralized", contender.centralized},
             {"reached", contender.reached()}, {"seeds", contender.entries.size()},
             {"not_dominated", pareto},        {"means", summaries_json(contender)}};
   if (const auto states = round_states(contender)) json["round_states"] = json_of(*states);
   json["runs"] = runs_json(contender);
-  json["keys"] = keys;
+  json["keys"] = Json::members(contender.group->keys);
   return json;
 }
 
@@ -108,15 +106,14 @@ Json explanation_json(const Section& section) {
 }
 
 Json section_json(const Comparison& comparison, const Section& section) {
-  Json by = Json::object();
-  for (const auto& [key, value] : section.by) by[key] = value;
-  Json json{{"by", by}, {"verdict", verdict_of(comparison, section)}};
-  json["remarks"] = remarks_of(comparison, section);
+  Json json{{"by", Json::members(section.by)},
+            {"verdict", verdict_of(comparison, section)},
+            {"remarks", remarks_of(comparison, section)}};
   Json& contenders = json["contenders"] = Json::array();
   for (std::size_t k = 0; k < section.contenders.size(); ++k)
     contenders.push_back(contender_json(section.contenders[k], section.pareto[k]));
-  Json& pairs = json["pairs"] = Json::array();
-  for (const PairResult& pair : section.pairs) pairs.push_back(pair_json(section, pair));
+  json["pairs"] =
+      Json::list(section.pairs, [&](const PairResult& pair) { return pair_json(section, pair); });
   if (comparison.target) json["why"] = explanation_json(section);
   return json;
 }
@@ -217,8 +214,8 @@ Json comparison_json(const Comparison& c, const std::vector<std::string>& left_o
             {"other_differences", c.table.others},
             {"left_out", left_out},
             {"notes", c.notes}};
-  Json& sections = json["sections"] = Json::array();
-  for (const Section& section : c.sections) sections.push_back(section_json(c, section));
+  json["sections"] =
+      Json::list(c.sections, [&](const Section& section) { return section_json(c, section); });
   return json;
 }
 

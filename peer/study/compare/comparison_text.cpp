@@ -286,12 +286,6 @@ std::string cell_text(double value, Measure measure) {
   }
 }
 
-std::string seeds_text(const Comparison& c) {
-  if (c.seeds_least != c.seeds_most)
-    return fmt::format("{} to {} seeds", c.seeds_least, c.seeds_most);
-  return fmt::format("{} seed{}", c.seeds_most, c.seeds_most == 1 ? "" : "s");
-}
-
 std::string comparison_text(const Comparison& c, const std::vector<Measure>& columns) {
   std::string text = wrapped(header(c), 2) + "\n";
   for (const Section& section : c.sections)

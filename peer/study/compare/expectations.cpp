@@ -365,11 +365,10 @@ std::string to_string(const JudgedClaim& claim) {
 }
 
 Json claims_json(const std::vector<JudgedClaim>& claims) {
-  Json json = Json::array();
-  for (const JudgedClaim& claim : claims)
-    json.push_back(Json{
-        {"claim", claim.text}, {"verdict", name_of(claim.verdict)}, {"measured", claim.reason}});
-  return json;
+  return Json::list(claims, [](const JudgedClaim& claim) {
+    return Json{
+        {"claim", claim.text}, {"verdict", name_of(claim.verdict)}, {"measured", claim.reason}};
+  });
 }
 
 }  // namespace gv

@@ -258,8 +258,7 @@ Json sweep_json(const SweepPlan& plan,
   Json json{{"schema", "grapevine.sweep/1"}, {"name", plan.file.name}, {"folder", folder.path()},
             {"trials", tally.wanted},        {"done", tally.done},     {"replayed", tally.replayed},
             {"diverged", tally.diverged},    {"failed", failed.size()}};
-  Json& builds = json["builds"] = Json::object();
-  for (const auto& [build, trials] : builds_of(plan, state)) builds.add(build, trials);
+  json["builds"] = Json::members(builds_of(plan, state));
   Json& tuned = json["tuned"] = Json::array();
   for (std::size_t f = 0; f < plan.families.size(); ++f) {
     if (!state.tuned(f)) continue;

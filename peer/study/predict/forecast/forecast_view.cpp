@@ -229,11 +229,9 @@ Json predicted_json(const Forecast& f) {
   const auto resolved = [](const std::optional<double>& value, const std::optional<double>& error) {
     return value && error ? Json(Forecast::resolved(*value, *error)) : Json(nullptr);
   };
-  Json parts = Json::object();
-  for (const auto& [name, value] : f.mean_parts) parts[name] = value;
   return {{"consensus", f.consensus},
           {"excess_loss_mean", f.excess_mean},
-          {"excess_loss_mean_parts", parts},
+          {"excess_loss_mean_parts", Json::members(f.mean_parts)},
           {"excess_loss_mean_error", f.excess_mean_error},
           {"excess_loss_mean_resolved", resolved(f.excess_mean, f.excess_mean_error)},
           {"errors_hold", f.excess_mean_error ? Json(!f.beyond) : Json(nullptr)},
@@ -299,10 +297,9 @@ std::string unstable_text(const StableRates& rates, double rate, const std::stri
 Json to_json(const std::optional<StableRates>& rates) {
   Json out{{"stability_least", nullptr}, {"stability_limit", nullptr}, {"stable_rates", nullptr}};
   if (!rates) return out;
-  out["stable_rates"] = Json::array();
-  for (const RateWindow& w : rates->windows) {
-    out["stable_rates"].push_back(std::vector{w.low, w.high});
-  }
+  out["stable_rates"] = mapped(rates->windows, [](const RateWindow& w) {
+    return std::vector<double>{w.low, w.high};
+  });
   if (rates->windows.empty()) return out;
   out["stability_least"] = rates->windows.front().low;
   out["stability_limit"] = rates->windows.front().high;
