@@ -107,11 +107,16 @@ void print_end(const Assembly& fleet,
   fmt::print("{}{}\n", ending_text(fleet, observer, result),
              expectation_text(expectation(fleet, end), end));
   fmt::print("network    {}\n", edges_text(edges_of(fleet), result.shared));
+  print_hints(fleet, observer, folder);
+}
+
+void print_hints(const Assembly& fleet, const Observer& observer, const std::string& folder) {
+  const FleetRecord& end = *observer.summary();
   for (const std::string& line :
-       {attackers_text(*fleet.setup), time_text(end), advice_at_end(fleet, end, folder)})
+       {attackers_text(*fleet.setup), time_text(end),
+        time_advice(end, culprits_in(folder), host_names(fleet.fleet), remedies_of(fleet)),
+        target_text(fleet, observer)})
     if (!line.empty()) fmt::print("{}\n", line);
-  const std::string target = target_text(fleet, observer);
-  if (!target.empty()) fmt::print("{}\n", target);
 }
 
 std::string not_fetched_text(const std::vector<std::string>& hosts, const std::string& run_folder) {
@@ -150,12 +155,6 @@ std::string without_summary(const LaunchResult& result,
         "error: no chain has all its stages any more, so there is no model to save\n{}",
         how_to_resume(folder.path()));
   return fmt::format("error: no peer finished; their logs are in {}/peers", folder.path());
-}
-
-std::string advice_at_end(const Assembly& fleet,
-                          const FleetRecord& end,
-                          const std::string& folder) {
-  return time_advice(end, culprits_in(folder), host_names(fleet.fleet), remedies_of(fleet));
 }
 
 std::string save(const Assembly& fleet,

@@ -51,8 +51,9 @@ std::string without_summary(const LaunchResult& result,
                             const Observer& observer,
                             const RunFolder& folder);
 
-/// Returns time_advice() from the peers' records in the run's folder; "" without records.
-std::string advice_at_end(const Assembly& fleet, const FleetRecord& end, const std::string& folder);
+/// Prints the attackers, the waiting times, advice and the target, each if there is one. `folder`:
+/// has the peers' records, which show which peers were waited for; "" without records.
+void print_hints(const Assembly& fleet, const Observer& observer, const std::string& folder);
 
 // Files of a run that is over. `scout`: null except for a fleet of programs.
 

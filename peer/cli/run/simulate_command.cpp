@@ -252,11 +252,7 @@ void print_end(const Assembly& fleet,
       summary_text(end, 0, in_seconds(end.time), observer.hashes(), fleet.looked_at().get());
   fmt::print("{} (virtual time, network {}){}\n", stopped ? as_stopped(text) : text,
              name_of(fleet.fleet.network.shape), expectation_text(expectation(fleet, end), end));
-  for (const std::string& line :
-       {attackers_text(*fleet.setup), time_text(end), advice_at_end(fleet, end, folder)})
-    if (!line.empty()) fmt::print("{}\n", line);
-  const std::string target = target_text(fleet, observer);
-  if (!target.empty()) fmt::print("{}\n", target);
+  print_hints(fleet, observer, folder);
 }
 
 /// Checks that --until is before the fleet's last round, and after the round it continues from.

@@ -26,11 +26,6 @@ std::string percent(double share) {
   return fmt::format("{:.0f} %", 100 * share);
 }
 
-bool any_activities(const RunView& view) {
-  return std::ranges::any_of(view.peers,
-                             [](const PeerView& p) { return p.state.activities.has_value(); });
-}
-
 /// A bar of the shares of a peer's time.
 std::string share_bar(const ActivitySeconds& seconds) {
   constexpr double width = 150;
@@ -216,7 +211,7 @@ std::string live_head(const RunView& view) {
 }
 
 std::string live_peers(const RunView& view) {
-  const bool activities = any_activities(view);
+  const bool activities = view.has_activities();
   std::string out = hold_ups_of(view);
   out +=
       "<div class=\"scroll\"><table><thead><tr><th>peer</th><th>state</th><th>round</th>"

@@ -163,6 +163,11 @@ void add_lags(RunView& view) {
 
 }  // namespace
 
+bool RunView::has_activities() const {
+  return std::ranges::any_of(peers,
+                             [](const PeerView& p) { return p.state.activities.has_value(); });
+}
+
 std::size_t RunView::alive() const {
   using Stage = PeerState::Stage;
   return static_cast<std::size_t>(std::ranges::count_if(peers, [](const PeerView& p) {

@@ -59,6 +59,7 @@ struct RunView {
   std::optional<OrderAnswer> record{};
 
   std::size_t alive() const;
+  bool has_activities() const;  ///< at least one peer has them
   /// Returns the completed part of the run, by rounds or by time, whichever ends it first; nothing
   /// if neither limit is known.
   std::optional<double> part_over() const;

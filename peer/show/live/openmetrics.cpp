@@ -96,10 +96,6 @@ std::string peer_label(const PeerView& peer) {
 
 using Value = std::function<std::optional<double>(const PeerView&)>;
 
-std::optional<double> as_number(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
-}
-
 void add_peers(Text& text, const RunView& view) {
   using Stage = PeerState::Stage;
   // Peers without the value are left out.
@@ -112,24 +108,23 @@ void add_peers(Text& text, const RunView& view) {
     const Stage s = p.state.stage;
     return s == Stage::starting || s == Stage::training || s == Stage::stopped ? 1.0 : 0.0;
   });
-  add("grapevine_peer_round", "gauge", "Rounds completed.",
-      [](auto& p) { return as_number(p.state.round); });
+  add("grapevine_peer_round", "gauge", "Rounds completed.", [](auto& p) { return p.state.round; });
   add("grapevine_peer_lag_rounds", "gauge",
       "Number of rounds that the peer lags the one that is furthest ahead.",
-      [](auto& p) { return as_number(p.lag); });
+      [](auto& p) { return p.lag; });
   add("grapevine_peer_restarts", "counter", "Times started again.",
-      [](auto& p) { return static_cast<double>(p.state.restarts); });
+      [](auto& p) { return p.state.restarts; });
   add("grapevine_staleness_rounds", "gauge",
       "Age in rounds of the oldest message that a peer took recently.",
-      [](auto& p) { return as_number(p.state.staleness); });
+      [](auto& p) { return p.state.staleness; });
   add("grapevine_queue_messages", "gauge",
       "Maximum number of messages that recently waited for a peer.",
-      [](auto& p) { return as_number(p.state.queue); });
+      [](auto& p) { return p.state.queue; });
   add("grapevine_sent_bytes", "counter", "Sent on the wire.",
-      [](auto& p) { return as_number(p.state.sent_bytes); });
+      [](auto& p) { return p.state.sent_bytes; });
   add("grapevine_cpu_seconds", "counter", "CPU time used.", [](auto& p) { return p.cpu_seconds; });
   add("grapevine_resident_memory_bytes", "gauge", "Resident memory.",
-      [](auto& p) { return as_number(p.memory_bytes); });
+      [](auto& p) { return p.memory_bytes; });
 }
 
 void add_activities(Text& text, const RunView& view) {

@@ -107,11 +107,6 @@ std::string bytes_or_dash(const std::optional<Value>& bytes, const char* unit = 
   return bytes ? bytes_text(static_cast<double>(*bytes)) + unit : "-";
 }
 
-bool any_activities(const RunView& view) {
-  return std::ranges::any_of(view.peers,
-                             [](const PeerView& p) { return p.state.activities.has_value(); });
-}
-
 std::string head(bool activities) {
   const std::string front =
       fmt::format("{:>5} {:>8} {:>6} {:>6}", "peer", "round", "behind", "CPU");
@@ -181,7 +176,7 @@ std::string sparkline(const std::vector<double>& values) {
 }
 
 std::string top_screen(const RunView& view, std::size_t columns, std::size_t lines) {
-  const bool activities = any_activities(view);
+  const bool activities = view.has_activities();
   const std::vector<Culprit> hints = worst_culprits(view);
   const std::size_t taken = 3 + hints.size();
   std::size_t room = lines - std::min(lines, taken);
