@@ -150,6 +150,7 @@ void read_links_file(Source& source,
   MapReader map(source, &links, "links");
   const Value* file = map.take("file");
   map.finish();
+  if (file == nullptr) return;  // `file` has no value, which is reported
   const std::string path = read_path(source, *file, folder);
   if (path.empty()) return;
   Source other(path);

@@ -78,6 +78,7 @@ constexpr Wrong network[] = {
      "leave out `codec`", ""},
     {"links: { between: [0, 1] }\n", ":5:8", "expected a list of links", "between"},
     {"links: { file: no.yaml }\n", ":5:16", "no.yaml", ""},
+    {"links: { file: ~ }\n", ":5:10", "`file` has no value", ""},
     {"links: [{ between: [0, anna] }]\n", ":5:24", "no peer is on a host `anna`", "anna, ben"},
     {"links: [{ latency: 1 ms }]\n", ":5:9", "missing key `between`", "[0, 3]"},
     {"links: [{ between: [0, 4] }]\n", ":5:24", "out of range", ""},
