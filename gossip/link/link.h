@@ -70,8 +70,8 @@ class Redial {
 class ClockBound {
  public:
   /// `slack`: rounds by which clocks differ in every fleet, so that such a lead has no effect.
-  /// `successor`: until it was level with another neighbour, it needs no claim of those that are
-  /// away. Otherwise it would stay hundreds of rounds late meanwhile.
+  /// `successor`: until it was level with another neighbour, it needs no claim of absent ones.
+  /// Otherwise it would stay hundreds of rounds late meanwhile.
   ClockBound(std::size_t neighbors, Round rounds, Round slack, bool successor = false)
       : neighbors_(neighbors), rounds_(rounds), slack_(slack), successor_(successor) {}
 

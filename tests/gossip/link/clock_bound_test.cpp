@@ -28,7 +28,7 @@ TEST(ClockBound, RoundsThatWereDoneAloneAreBelieved) {
 }
 
 /// Each of ten seconds brings 10 rounds, with two neighbours. Then one is away, and the other one
-/// says for ten seconds that it is far ahead, while we wait for a deadline.
+/// claims for ten seconds to be far ahead, while we wait for a deadline.
 TEST(ClockBound, WhoIsAloneHereIsBelievedAtTheMeanPace) {
   ClockBound bound(2, 1'000'000, 6);
   for (int second = 1; second <= 11; ++second)

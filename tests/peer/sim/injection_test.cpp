@@ -264,9 +264,8 @@ TEST(Injection, WhoReturnsBesideACutLinkIsInTheFleetsRoundAtOnce) {
   }
 }
 
-/// A peer that had been alone behind two cut links believed its first neighbour six rounds at a
-/// time. The whole fleet waited until it had done all the rounds that it had missed, alone and in
-/// no time.
+/// A peer whose two links had been cut believed its first neighbour six rounds at a time. The whole
+/// fleet waited until it had done all the rounds that it had missed, alone and in no time.
 TEST(Injection, WhoWasAloneIsInTheFleetsRoundAtOnce) {
   const auto cut = [](PeerId a, PeerId b, int at, int length) {
     return Injection{.at = milliseconds(at),
