@@ -33,14 +33,6 @@ double at_rows(const std::vector<std::uint32_t>& rows,
   return seconds[k - 1] + part * (seconds[k] - seconds[k - 1]);
 }
 
-/// Wraps a list item as an object member, because readers look values up by key.
-JsonValue named(const std::string& key, const JsonValue& item) {
-  JsonValue object;
-  object.kind = JsonValue::Kind::object;
-  object.members.push_back({key, item});
-  return object;
-}
-
 const JsonValue& list(const JsonValue& from, const std::string& key, std::size_t most) {
   const JsonValue& value = json_member(from, key);
   if (value.kind != JsonValue::Kind::array || value.items.empty() || value.items.size() > most)
@@ -48,8 +40,9 @@ const JsonValue& list(const JsonValue& from, const std::string& key, std::size_t
   return value;
 }
 
-double seconds_of(const JsonValue& from, const std::string& key) {
-  const double seconds = json_number(from, key);
+double seconds_of(const JsonValue& json, const std::string& key) {
+  double seconds = 0;
+  read_json(json, key, seconds);
   if (!(seconds >= 0) || seconds > longest_seconds)
     throw std::runtime_error(fmt::format("`{}` is no time of 0 to {} s", key, longest_seconds));
   return seconds;
@@ -58,7 +51,8 @@ double seconds_of(const JsonValue& from, const std::string& key) {
 std::vector<std::uint32_t> rows_of(const JsonValue& json) {
   std::vector<std::uint32_t> rows;
   for (const JsonValue& item : list(json, "rows", most_rows).items) {
-    const auto count = json_integer<std::uint32_t>(named("rows", item), "rows");
+    std::uint32_t count = 0;
+    read_json(item, "rows", count);
     const bool ascends = rows.empty() || count > rows.back();
     if (count == 0 || count > largest_rows || !ascends)
       throw std::runtime_error(
@@ -80,9 +74,8 @@ void read_seconds(const JsonValue& json,
     const JsonValue& row = table.items[k];
     if (row.kind != JsonValue::Kind::array || row.items.size() != profile.rows.size())
       throw std::runtime_error(fmt::format("`{}` needs one number for each of `rows`", key));
-    for (const JsonValue& item : row.items) {
-      (profile.pieces[k].*into).push_back(seconds_of(named(key, item), key));
-    }
+    for (const JsonValue& item : row.items)
+      (profile.pieces[k].*into).push_back(seconds_of(item, key));
   }
 }
 
@@ -138,14 +131,12 @@ ModelProfile parse_profile(const std::string& text, const std::string& path) {
     const JsonValue& slots = list(json, "slot_bytes", most_pieces);
     if (slots.items.size() != profile.pieces.size())
       throw std::runtime_error("`slot_bytes` needs one number for each of `places`");
-    for (std::size_t k = 0; k < slots.items.size(); ++k) {
-      profile.pieces[k].slot_bytes =
-          json_integer<std::size_t>(named("slot_bytes", slots.items[k]), "slot_bytes");
-    }
+    for (std::size_t k = 0; k < slots.items.size(); ++k)
+      read_json(slots.items[k], "slot_bytes", profile.pieces[k].slot_bytes);
     read_seconds(json, "forward_seconds", profile, &ModelProfile::Piece::forward_seconds);
     read_seconds(json, "backward_seconds", profile, &ModelProfile::Piece::backward_seconds);
-    profile.add_seconds = seconds_of(json, "add_seconds");
-    profile.step_seconds = seconds_of(json, "step_seconds");
+    profile.add_seconds = seconds_of(json_member(json, "add_seconds"), "add_seconds");
+    profile.step_seconds = seconds_of(json_member(json, "step_seconds"), "step_seconds");
     return profile;
   } catch (const std::runtime_error& e) {
     throw std::runtime_error(fmt::format("{}: {}", path, e.what()));

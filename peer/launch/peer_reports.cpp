@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/json/json.h"
+#include "peer/fleet/json/fields.h"
 #include "peer/launch/control.h"
 #include "peer/record/disk/posix_disk.h"
 
@@ -20,6 +20,16 @@ constexpr const char* schema = "grapevine.reports/1";
 constexpr std::uint64_t most_kept_bytes = std::uint64_t{256} << 20;
 constexpr std::size_t most_line_bytes = 1U << 20;
 constexpr std::size_t most_reports = 1'000'000;
+
+}  // namespace
+
+void fields(auto& v, ReportsOf& whose) {
+  v.also("event", "peer"), v.also("schema", schema);
+  v("digest", whose.digest), v("peer", whose.peer), v("peers", whose.peers);
+  v("file", whose.file), v("sets", whose.sets);
+}
+
+namespace {
 
 std::string lines_path(const std::string& folder) {
   return fmt::format("{}/reports.jsonl", folder);
@@ -36,22 +46,12 @@ void append(const std::string& path, const std::string& line) {
   if (!out) throw std::runtime_error(path + ": cannot be written");
 }
 
-std::string header(const ReportsOf& whose) {
-  return Json{{"event", "peer"},    {"schema", schema},     {"digest", whose.digest},
-              {"peer", whose.peer}, {"peers", whose.peers}, {"file", whose.file},
-              {"sets", whose.sets}}
-      .dump();
-}
-
 ReportsOf parse_header(const std::string& line) {
   const JsonValue json = parse_json(line, "its first line");
   if (json_text(json, "schema") != schema)
     throw std::runtime_error(fmt::format("its schema is not {}", schema));
-  ReportsOf whose{.digest = json_text(json, "digest"),
-                  .peer = json_integer<PeerId>(json, "peer"),
-                  .peers = json_integer<PeerId>(json, "peers"),
-                  .file = json_text(json, "file")};
-  for (const JsonValue& set : json_member(json, "sets").items) whose.sets.push_back(set.text);
+  ReportsOf whose;
+  read_json(json, "", whose);
   return whose;
 }
 
@@ -86,7 +86,7 @@ PeerReports::PeerReports(std::string folder, const ReportsOf& whose, bool goes_o
   if (goes_on && fs::exists(path, error)) before = whole_lines(path);
   if (before.empty()) {
     fs::remove_all(folder_ + "/reports", error);
-    before = {header(whose)};
+    before = {to_json(whose).dump()};
   }
   fs::create_directories(folder_ + "/reports", error);
   if (error) throw std::runtime_error(fmt::format("{}/reports: {}", folder_, error.message()));

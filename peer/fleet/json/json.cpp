@@ -18,13 +18,9 @@ std::string scalar(Scalar value) {
   return Library(value).dump(-1, ' ', false, Library::error_handler_t::replace);
 }
 
-const JsonValue& member_of(const JsonValue& object,
-                           const std::string& key,
-                           JsonValue::Kind kind,
-                           const char* name) {
-  const JsonValue& value = json_member(object, key);
-  if (value.kind != kind) refuse_json(key, name);
-  return value;
+const std::string& text_in(const JsonValue& json, const std::string& key) {
+  if (json.kind != JsonValue::Kind::text) refuse_json(key, "a text");
+  return json.text;
 }
 
 }  // namespace
@@ -102,20 +98,36 @@ const JsonValue& json_member(const JsonValue& object, const std::string& key) {
   return *value;
 }
 
+void read_json(const JsonValue& json, const std::string& key, std::string& to) {
+  to = text_in(json, key);
+}
+
+void read_json(const JsonValue& json, const std::string& key, bool& to) {
+  if (json.kind != JsonValue::Kind::boolean) refuse_json(key, "true or false");
+  to = json.boolean;
+}
+
+void read_json(const JsonValue& json, const std::string& key, double& to) {
+  to = std::numeric_limits<double>::quiet_NaN();
+  if (json.kind == JsonValue::Kind::null) return;
+  if (json.kind != JsonValue::Kind::number) refuse_json(key, "a number");
+  to = 0;
+  std::from_chars(json.text.data(), json.text.data() + json.text.size(), to);
+}
+
 const std::string& json_text(const JsonValue& object, const std::string& key) {
-  return member_of(object, key, JsonValue::Kind::text, "a text").text;
+  return text_in(json_member(object, key), key);
 }
 
 bool json_boolean(const JsonValue& object, const std::string& key) {
-  return member_of(object, key, JsonValue::Kind::boolean, "true or false").boolean;
+  bool value = false;
+  read_json(json_member(object, key), key, value);
+  return value;
 }
 
 double json_number(const JsonValue& object, const std::string& key) {
-  if (json_member(object, key).kind == JsonValue::Kind::null)
-    return std::numeric_limits<double>::quiet_NaN();
-  const std::string& text = member_of(object, key, JsonValue::Kind::number, "a number").text;
   double number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
+  read_json(json_member(object, key), key, number);
   return number;
 }
 

@@ -85,26 +85,35 @@ class Json {
   std::vector<Json> values_;       ///< object or array: the values
 };
 
-// Return the member of a document that was read. Each throws std::runtime_error that names the key
-// if the member is missing, of another kind or out of the type's range.
+/// Throws std::runtime_error: `key` is not `expected`.
+[[noreturn]] void refuse_json(const std::string& key, const char* expected);
+
+// Read a value of a document. Each throws std::runtime_error that names the key if the value is of
+// another kind or out of the type's range. For structs, lists and others see fields.h.
+
+void read_json(const JsonValue& json, const std::string& key, std::string& to);
+void read_json(const JsonValue& json, const std::string& key, bool& to);
+/// Reads null as NaN, because `Json` writes null for numbers that are not finite.
+void read_json(const JsonValue& json, const std::string& key, double& to);
+template <std::integral Integer>
+void read_json(const JsonValue& json, const std::string& key, Integer& to) {
+  const char* const end = json.text.data() + json.text.size();
+  const auto [last, error] = std::from_chars(json.text.data(), end, to);
+  if (json.kind != JsonValue::Kind::number || error != std::errc{} || last != end)
+    refuse_json(key, "an integer of its range");
+}
+
+// Return a member of an object, read in the same way. Each throws also if the member is missing.
 
 const JsonValue& json_member(const JsonValue& object, const std::string& key);
 const std::string& json_text(const JsonValue& object, const std::string& key);
 bool json_boolean(const JsonValue& object, const std::string& key);
-/// Returns NaN for null, which `Json` writes for numbers that are not finite.
 double json_number(const JsonValue& object, const std::string& key);
-
-/// Throws std::runtime_error: `key` is not `expected`.
-[[noreturn]] void refuse_json(const std::string& key, const char* expected);
 
 template <std::integral Integer>
 Integer json_integer(const JsonValue& object, const std::string& key) {
-  const JsonValue& value = json_member(object, key);
   Integer number = 0;
-  const char* const end = value.text.data() + value.text.size();
-  const auto [last, error] = std::from_chars(value.text.data(), end, number);
-  if (value.kind != JsonValue::Kind::number || error != std::errc{} || last != end)
-    refuse_json(key, "an integer of its range");
+  read_json(json_member(object, key), key, number);
   return number;
 }
 

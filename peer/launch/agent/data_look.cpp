@@ -10,9 +10,18 @@
 
 #include "gpu/cuda_replica.h"
 #include "optim/printable.h"
-#include "peer/fleet/json/json.h"
+#include "peer/fleet/json/fields.h"
 
 namespace gv {
+
+template <class V>
+void fields(V& v, DataLook& look) {
+  constexpr std::size_t most_devices = 64;
+  v("data", look.data), v("free_bytes", look.free_bytes);
+  if (V::reads && v.has("devices")) look.devices.emplace();
+  if (look.devices) v.first(most_devices, "devices", *look.devices), v("no_device", look.no_device);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,34 +55,13 @@ std::vector<std::string> files_below(const std::string& path) {
   return names;
 }
 
-Json json_of(const std::vector<FileDigest>& files) {
-  Json rows = Json::array();
-  for (const FileDigest& file : files)
-    rows.push_back(Json{{"name", file.name}, {"bytes", file.bytes}, {"digest", file.digest}});
-  return rows;
-}
-
-void add_devices(Json& look) {
+void add_devices(DataLook& look) {
   const CudaStatus status = cuda_status();
-  Json rows = Json::array();
-  for (const CudaDevice& device : status.devices)
-    rows.push_back(Json{{"number", device.number},
-                        {"name", device.name},
-                        {"memory_bytes", static_cast<std::uint64_t>(device.memory_bytes)}});
-  look["devices"] = rows;
-  look["no_device"] = status.devices.empty() ? status.problem : "";
-}
-
-void read_devices(const JsonValue& json, DataLook& look) {
-  constexpr std::size_t most_devices = 64;
-  const JsonValue* const rows = json.find("devices");
-  if (rows == nullptr) return;
   look.devices.emplace();
-  for (const JsonValue& row : rows->items)
-    if (look.devices->size() < most_devices)
-      look.devices->push_back({json_integer<int>(row, "number"), json_text(row, "name"),
-                               json_integer<std::uint64_t>(row, "memory_bytes")});
-  look.no_device = json_text(json, "no_device");
+  for (const CudaDevice& device : status.devices)
+    look.devices->push_back(
+        {device.number, device.name, static_cast<std::uint64_t>(device.memory_bytes)});
+  if (status.devices.empty()) look.no_device = status.problem;
 }
 
 }  // namespace
@@ -99,34 +87,20 @@ std::optional<std::vector<FileDigest>> digests_of(const std::string& path) {
 std::string look_text(const std::vector<std::string>& paths,
                       const std::string& folder,
                       bool devices) {
-  Json data = Json::array();
-  for (const std::string& path : paths) {
-    const auto files = digests_of(path);
-    data.push_back(files ? json_of(*files) : Json(nullptr));
-  }
   std::error_code unknown;
-  Json look{{"data", data}, {"free_bytes", fs::space(folder, unknown).available}};
+  DataLook look{.free_bytes = fs::space(folder, unknown).available};
+  for (const std::string& path : paths) look.data.push_back(digests_of(path));
   if (devices) add_devices(look);
-  return look.dump();
+  return to_json(look).dump();
 }
 
 DataLook parse_look(const std::string& text, std::size_t paths) {
   const JsonValue json = parse_json(text, "what an agent saw");
   if (json.find("error") != nullptr)
     throw std::runtime_error(printable(json_text(json, "error"), 300));
-  DataLook look{.free_bytes = json_integer<std::uint64_t>(json, "free_bytes")};
-  for (const JsonValue& files : json_member(json, "data").items) {
-    if (files.kind == JsonValue::Kind::null) {
-      look.data.push_back(std::nullopt);
-      continue;
-    }
-    std::vector<FileDigest>& all = look.data.emplace_back().emplace();
-    for (const JsonValue& file : files.items)
-      all.push_back({json_text(file, "name"), json_integer<std::uint64_t>(file, "bytes"),
-                     json_text(file, "digest")});
-  }
+  DataLook look;
+  read_json(json, "", look);
   if (look.data.size() != paths) throw std::runtime_error("an agent answered another question");
-  read_devices(json, look);
   return look;
 }
 

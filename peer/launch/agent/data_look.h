@@ -14,6 +14,7 @@ struct FileDigest {
   std::string name;  ///< relative to the path; "" for the path itself
   std::uint64_t bytes = 0;
   std::string digest{};  ///< XXH3, 128 bits, in hex; "" if only the size was read
+  void fields(auto& v) { v("name", name), v("bytes", bytes), v("digest", digest); }
 };
 
 /// Returns the digests of a file, or of the regular files below a folder in the order of their
@@ -27,6 +28,7 @@ struct DeviceFacts {
   int number = 0;
   std::string name;
   std::uint64_t memory_bytes = 0;
+  void fields(auto& v) { v("number", number), v("name", name), v("memory_bytes", memory_bytes); }
 };
 
 /// Answer of one machine about a list of paths, and its devices.

@@ -8,13 +8,21 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "peer/fleet/json/json.h"
+#include "peer/fleet/json/fields.h"
 #include "peer/fleet/read/algorithm_reader.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/run_record.h"
 #include "peer/wire/frame/frame.h"
 
 namespace gv {
+
+void fields(auto& v, HostFacts& facts) {
+  constexpr std::size_t most_addresses = 64;
+  v("wire", facts.wire), v.maybe("version", facts.version, true);
+  v("processor", facts.processor), v("cores", facts.cores);
+  v("memory_bytes", facts.memory_bytes), v("clock", facts.clock);
+  v.first(most_addresses, "addresses", facts.addresses), v.maybe("root", facts.root, true);
+}
 
 double clock_ahead(double theirs, double earliest, double latest) {
   if (theirs > latest) return theirs - latest;
@@ -45,36 +53,12 @@ std::string root_note(const std::vector<std::string>& hosts) {
 }
 
 std::string facts_text(const HostFacts& facts) {
-  Json addresses = Json::array();
-  for (const InterfaceAddress& each : facts.addresses)
-    addresses.push_back(
-        Json{{"interface", each.interface}, {"address", each.address}, {"prefix", each.prefix}});
-  return Json{{"wire", facts.wire},
-              {"version", facts.version},
-              {"processor", facts.processor},
-              {"cores", facts.cores},
-              {"memory_bytes", facts.memory_bytes},
-              {"clock", facts.clock},
-              {"addresses", addresses},
-              {"root", facts.root}}
-      .dump();
+  return to_json(facts).dump();
 }
 
 HostFacts parse_facts(const std::string& text) {
-  const JsonValue json = parse_json(text, "an agent's facts");
-  HostFacts facts{.wire = json_integer<int>(json, "wire"),
-                  .version = json.find("version") == nullptr ? "" : json_text(json, "version"),
-                  .processor = json_text(json, "processor"),
-                  .cores = json_integer<unsigned>(json, "cores"),
-                  .memory_bytes = json_integer<std::uint64_t>(json, "memory_bytes"),
-                  .clock = json_number(json, "clock"),
-                  .addresses = {}};
-  if (json.find("root") != nullptr) facts.root = json_boolean(json, "root");
-  constexpr std::size_t most_addresses = 64;
-  for (const JsonValue& row : json_member(json, "addresses").items)
-    if (facts.addresses.size() < most_addresses)
-      facts.addresses.push_back({json_text(row, "interface"), json_text(row, "address"),
-                                 json_integer<int>(row, "prefix")});
+  HostFacts facts;
+  read_json(parse_json(text, "an agent's facts"), "", facts);
   return facts;
 }
 

@@ -15,6 +15,7 @@ struct InterfaceAddress {
   std::string interface;  ///< "enp3s0"
   std::string address;    ///< numeric, IPv4 or IPv6; a link-local one as "fe80::1%enp3s0"
   int prefix = 0;         ///< bits that the addresses of its network share
+  void fields(auto& v) { v("interface", interface), v("address", address), v("prefix", prefix); }
 };
 
 /// Returns the addresses of the interfaces that are up, without those that lead to no other

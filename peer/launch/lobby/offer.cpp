@@ -16,6 +16,7 @@
 #include "optim/printable.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/fleet.h"
+#include "peer/fleet/json/fields.h"
 
 namespace gv {
 namespace {
@@ -54,13 +55,6 @@ std::string shown(const std::string& text) {
   std::string line = printable(text, text.size() > most_text ? most_text - ellipsis : most_text);
   std::ranges::replace(line, '\n', '?');
   return line;
-}
-
-void read_devices(const JsonValue& rows, MachineOffer& offer) {
-  for (const JsonValue& row : rows.items)
-    if (offer.devices.size() < most_devices)
-      offer.devices.push_back({json_integer<int>(row, "number"), shown(json_text(row, "name")),
-                               json_integer<std::uint64_t>(row, "memory_bytes")});
 }
 
 }  // namespace
@@ -126,38 +120,32 @@ std::string machine_name(const std::string& text) {
   return plain && name != "localhost" ? name : machine_name("machine-" + name);
 }
 
+template <class V>
+void fields(V& v, MachineOffer& offer) {
+  v("name", offer.name);
+  if constexpr (V::reads)
+    offer.facts = parse_facts(json_text(v.json, "facts"));
+  else
+    v.also("facts", facts_text(offer.facts));
+  v("cores", offer.cores), v("memory_bytes", offer.memory_bytes);
+  v("program", offer.program), v("gflops", offer.gflops);
+  v.first(most_devices, "devices", offer.devices);
+  v("data", offer.data), v("data_folder", offer.data_folder);
+  v.first(most_columns, "columns", offer.columns);
+}
+
 std::string offer_text(const MachineOffer& offer) {
-  Json devices = Json::array();
-  for (const DeviceFacts& each : offer.devices)
-    devices.push_back(
-        Json{{"number", each.number}, {"name", each.name}, {"memory_bytes", each.memory_bytes}});
-  return Json{{"name", offer.name},
-              {"facts", facts_text(offer.facts)},
-              {"cores", offer.cores},
-              {"memory_bytes", offer.memory_bytes},
-              {"program", offer.program},
-              {"gflops", offer.gflops},
-              {"devices", devices},
-              {"data", offer.data},
-              {"data_folder", offer.data_folder},
-              {"columns", offer.columns}}
-      .dump();
+  return to_json(offer).dump();
 }
 
 MachineOffer parse_offer(const JsonValue& json) {
-  MachineOffer offer{.name = machine_name(json_text(json, "name")),
-                     .facts = parse_facts(json_text(json, "facts")),
-                     .cores = json_integer<unsigned>(json, "cores"),
-                     .memory_bytes = json_integer<std::uint64_t>(json, "memory_bytes"),
-                     .program = json_boolean(json, "program"),
-                     .gflops = json_number(json, "gflops"),
-                     .data = shown(json_text(json, "data")),
-                     .data_folder = json_text(json, "data_folder")};
-  offer.facts.processor = shown(offer.facts.processor);
-  offer.facts.version = shown(offer.facts.version);
-  read_devices(json_member(json, "devices"), offer);
-  for (const JsonValue& column : json_member(json, "columns").items)
-    if (offer.columns.size() < most_columns) offer.columns.push_back(shown(column.text));
+  MachineOffer offer;
+  read_json(json, "", offer);
+  offer.name = machine_name(offer.name);
+  for (std::string* text : {&offer.facts.processor, &offer.facts.version, &offer.data})
+    *text = shown(*text);
+  for (DeviceFacts& device : offer.devices) device.name = shown(device.name);
+  for (std::string& column : offer.columns) column = shown(column);
   constexpr unsigned most_cores = 100'000;
   constexpr double most_gflops = 1e9;
   const bool has_speed = offer.gflops >= 0 && offer.gflops <= most_gflops;

@@ -28,13 +28,7 @@ std::vector<Integer> integers_in(const JsonValue& object, const std::string& key
   if (list.kind != JsonValue::Kind::array || list.items.size() > most_dimensions)
     refuse_json(key, "a list of at most 16 integers");
   std::vector<Integer> numbers;
-  for (const JsonValue& item : list.items) {
-    const JsonValue::Member member{key, item};
-    JsonValue holder;
-    holder.kind = JsonValue::Kind::object;
-    holder.members.push_back(member);
-    numbers.push_back(json_integer<Integer>(holder, key));
-  }
+  for (const JsonValue& item : list.items) read_json(item, key, numbers.emplace_back());
   return numbers;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/json/fields.h"
 #include "peer/wire/socket/descriptor.h"
 
 namespace gv {
@@ -21,97 +22,51 @@ constexpr std::array<std::string_view, 4> phases{"starting", "training", "stoppi
 constexpr std::array<std::string_view, 6> stages{"starting", "training",   "stopped",
                                                  "finished", "restarting", "lost"};
 
-template <class Enum, std::size_t n>
-Enum parse_word(const std::array<std::string_view, n>& words,
-                const JsonValue& json,
-                const std::string& key) {
-  const auto found = std::ranges::find(words, json_text(json, key));
-  if (found == words.end()) throw std::runtime_error("`" + key + "` has an unknown value");
-  return static_cast<Enum>(found - words.begin());
+}  // namespace
+
+void fields(auto& v, NeighborWait& wait) {
+  v("peer", wait.peer), v("late", wait.late), v("wire", wait.wire);
+  v.if_any("longest", wait.longest);
 }
 
-Json peer_json(const PeerView& view) {
-  const PeerState& peer = view.state;
-  Json json = Json::object();
-  json.add("peer", peer.id);
-  json.add("pid", peer.pid);
-  json.add("stage", word_of(peer.stage));
-  json.add("round", peer.round);
-  json.add("lag", view.lag);
-  json.add("restarts", peer.restarts);
-  if (!peer.ending.empty()) json.add("ending", peer.ending);
-  json.add("sent_bytes", peer.sent_bytes);
-  json.add("out_bytes_per_second", view.out_rate);
-  json.add("cpu_seconds", view.cpu_seconds);
-  json.add("cpu_share", view.cpu_share);
-  json.add("memory_bytes", view.memory_bytes);
-  json.add("staleness", peer.staleness);
-  json.add("queue", peer.queue);
-  if (peer.activities) json.add("states", json_of(*peer.activities));
-  if (peer.waits.empty()) return json;
-  Json waits = Json::array();
-  for (const NeighborWait& wait : peer.waits)
-    waits.push_back(Json{
-        {"peer", wait.peer}, {"late", wait.late}, {"wire", wait.wire}, {"longest", wait.longest}});
-  json.add("waits", waits);
-  return json;
-}
-
-template <class Value>
-std::optional<Value> if_any(const JsonValue& json, const std::string& key) {
-  const JsonValue* const value = json.find(key);
-  if (value == nullptr || value->kind == JsonValue::Kind::null) return std::nullopt;
-  if constexpr (std::is_integral_v<Value>) {
-    return json_integer<Value>(json, key);
-  } else {
-    return json_number(json, key);
-  }
-}
-
-PeerView parse_peer(const JsonValue& json) {
-  PeerView view;
+template <class V>
+void fields(V& v, PeerView& view) {
   PeerState& peer = view.state;
-  peer.id = json_integer<PeerId>(json, "peer");
-  peer.pid = json_integer<pid_t>(json, "pid");
-  peer.stage = parse_word<PeerState::Stage>(stages, json, "stage");
-  peer.round = json_integer<Round>(json, "round");
-  view.lag = json_integer<Round>(json, "lag");
-  peer.restarts = json_integer<int>(json, "restarts");
-  if (json.find("ending") != nullptr) peer.ending = json_text(json, "ending");
-  peer.sent_bytes = if_any<std::uint64_t>(json, "sent_bytes");
-  view.out_rate = if_any<double>(json, "out_bytes_per_second");
-  view.cpu_seconds = if_any<double>(json, "cpu_seconds");
-  view.cpu_share = if_any<double>(json, "cpu_share");
-  view.memory_bytes = if_any<std::uint64_t>(json, "memory_bytes");
-  peer.staleness = if_any<Round>(json, "staleness").value_or(0);
-  peer.queue = if_any<std::size_t>(json, "queue").value_or(0);
-  peer.activities = parse_activities(json, "states");
-  if (const JsonValue* const waits = json.find("waits")) {
-    for (const JsonValue& wait : waits->items)
-      peer.waits.push_back({json_integer<PeerId>(wait, "peer"), json_number(wait, "late"),
-                            json_number(wait, "wire"),
-                            if_any<double>(wait, "longest").value_or(0)});
-  }
-  return view;
+  v("peer", peer.id), v("pid", peer.pid), v.word("stage", peer.stage, stages);
+  v("round", peer.round), v("lag", view.lag), v("restarts", peer.restarts);
+  v.maybe("ending", peer.ending);
+  v.if_any("sent_bytes", peer.sent_bytes), v.if_any("out_bytes_per_second", view.out_rate);
+  v.if_any("cpu_seconds", view.cpu_seconds), v.if_any("cpu_share", view.cpu_share);
+  v.if_any("memory_bytes", view.memory_bytes);
+  v.if_any("staleness", peer.staleness), v.if_any("queue", peer.queue);
+  if constexpr (V::reads)
+    peer.activities = parse_activities(v.json, "states");
+  else if (peer.activities)
+    v.also("states", json_of(*peer.activities));
+  v.maybe("waits", peer.waits);
 }
 
-Json answer_json(const OrderAnswer& answer) {
-  if (!answer.refused.empty()) return Json{{"order", answer.order}, {"refused", answer.refused}};
-  return Json{{"order", answer.order}, {"round", answer.round}, {"last", answer.last}};
+void fields(auto& v, OrderAnswer& answer) {
+  v("order", answer.order);
+  if (!v.maybe("refused", answer.refused)) v("round", answer.round), v("last", answer.last);
 }
 
-std::optional<OrderAnswer> parse_answer(const JsonValue& json, std::string_view kind) {
-  const JsonValue* const said = json.find(kind);
-  if (said == nullptr) return std::nullopt;
-  OrderAnswer answer{.order = json_integer<std::uint64_t>(*said, "order")};
-  if (said->find("refused") != nullptr) {
-    answer.refused = json_text(*said, "refused");
-  } else {
-    answer.round = json_integer<Round>(*said, "round");
-    answer.last = json_integer<Round>(*said, "last");
-  }
-  return answer;
+void fields(auto& v, RunView& view) {
+  RunTitle& title = view.title;
+  v.also("schema", schema);
+  v("name", title.name), v("folder", title.folder), v("method", title.method);
+  v("graph", title.graph), v.word("phase", view.phase, phases);
+  v("seconds", view.seconds), v("round", view.round), v.if_any("first", view.first);
+  v.if_any("rounds", view.rounds), v("rounds_per_second", view.rate);
+  v.also("alive", view.alive());
+  v("peers", view.peers);
+  if (view.latest) v.also("latest", json_of(*view.latest));
+  v.also("losses", view.losses);
+  v.maybe("checkpoint", view.checkpoint), v.maybe("record", view.record);
+  v.maybe("hosts", title.hosts), v.maybe("stop_seconds", title.stop_seconds);
 }
+
+namespace {
 
 constexpr std::size_t most_points = 1024;
 
@@ -204,55 +159,18 @@ std::string_view word_of(PeerState::Stage stage) {
 }
 
 Json json_of(const RunView& view) {
-  Json json{{"schema", schema},
-            {"name", view.title.name},
-            {"folder", view.title.folder},
-            {"method", view.title.method},
-            {"graph", view.title.graph},
-            {"phase", word_of(view.phase)},
-            {"seconds", view.seconds},
-            {"round", view.round},
-            {"first", view.first},
-            {"rounds", view.rounds},
-            {"rounds_per_second", view.rate},
-            {"alive", view.alive()}};
-  Json peers = Json::array();
-  for (const PeerView& peer : view.peers) peers.push_back(peer_json(peer));
-  json.add("peers", peers);
-  if (view.latest) json.add("latest", json_of(*view.latest));
-  json.add("losses", view.losses);
-  if (view.checkpoint) json.add("checkpoint", answer_json(*view.checkpoint));
-  if (view.record) json.add("record", answer_json(*view.record));
-  if (!view.title.hosts.empty()) json.add("hosts", view.title.hosts);
-  if (view.title.stop_seconds) json.add("stop_seconds", *view.title.stop_seconds);
-  return json;
+  return to_json(view);
 }
 
 RunView parse_view(const JsonValue& json) {
   if (json_text(json, "schema") != schema)
     throw std::runtime_error("its `schema` is not grapevine.live/1: a run of another version");
   RunView view;
-  view.title = {.name = json_text(json, "name"),
-                .folder = json_text(json, "folder"),
-                .method = json_text(json, "method"),
-                .graph = json_text(json, "graph")};
-  if (const JsonValue* const hosts = json.find("hosts"))
-    for (const JsonValue& host : hosts->items) view.title.hosts.push_back(printable(host.text, 40));
-  if (json.find("stop_seconds") != nullptr)
-    view.title.stop_seconds = json_number(json, "stop_seconds");
-  view.phase = parse_word<FleetState::Phase>(phases, json, "phase");
-  view.seconds = json_number(json, "seconds");
-  view.round = json_integer<Round>(json, "round");
-  view.first = if_any<Round>(json, "first").value_or(0);
-  view.rounds = if_any<Round>(json, "rounds");
-  view.rate = json_number(json, "rounds_per_second");
-  for (const JsonValue& peer : json_member(json, "peers").items)
-    view.peers.push_back(parse_peer(peer));
+  read_json(json, "", view);
+  for (std::string& host : view.title.hosts) host = printable(host, 40);
   if (const JsonValue* const latest = json.find("latest")) view.latest = parse_row(*latest);
   for (const JsonValue& loss : json_member(json, "losses").items)
     view.losses.push_back(std::strtod(loss.text.c_str(), nullptr));
-  view.checkpoint = parse_answer(json, "checkpoint");
-  view.record = parse_answer(json, "record");
   return view;
 }
 

@@ -12,7 +12,7 @@
 
 #include "gossip/algorithm.h"
 #include "optim/unknown_figure.h"
-#include "peer/fleet/json/json.h"
+#include "peer/fleet/json/fields.h"
 #include "peer/launch/best_model.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_meter.h"
@@ -232,19 +232,12 @@ class SimulatedTrial {
   std::atomic<bool> record_failed_ = false;
 };
 
-std::optional<double> optional_number(const JsonValue& json, const std::string& key) {
-  if (json_member(json, key).kind == JsonValue::Kind::null) return std::nullopt;
-  return json_number(json, key);
-}
-
 /// Copies the model figures of a metrics.jsonl line over those of blank models.
 void copy_models(const JsonValue& from, FleetRecord& record) {
-  record.mean.loss = json_number(from, "loss");
-  record.mean.accuracy = optional_number(from, "accuracy");
-  record.loss_local = json_number(from, "loss_local");
-  record.accuracy_min = optional_number(from, "accuracy_min");
-  record.accuracy_max = optional_number(from, "accuracy_max");
-  record.consensus = json_number(from, "consensus");
+  FieldReader v(from);
+  v("loss", record.mean.loss), v("accuracy", record.mean.accuracy);
+  v("loss_local", record.loss_local), v("accuracy_min", record.accuracy_min);
+  v("accuracy_max", record.accuracy_max), v("consensus", record.consensus);
 }
 
 /// The lines of a run: evaluations and summary.

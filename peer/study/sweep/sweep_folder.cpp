@@ -12,8 +12,25 @@
 #include <xxhash.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/json/fields.h"
 
 namespace gv {
+
+/// The ends of a knob's range.
+void fields(auto& v, std::pair<double, double>& ends) {
+  v("low", ends.first), v("high", ends.second);
+}
+
+void fields(auto& v, TrialEnd& end) {
+  v("sets", end.sets), v("bits", end.identity.bits), v("clock", end.identity.clock);
+  v("fraction", end.fraction), v("diverged", end.diverged);
+  v("deadline_passed", end.deadline_passed), v("replayed", end.replayed);
+  const bool told = v.has("ended");
+  if (told) v("from_round", end.from_round);
+  v("wall_seconds", end.wall_seconds);
+  if (told) v("ended", end.ended), v("build", end.build);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,18 +45,6 @@ void make(const std::string& path) {
     throw std::runtime_error(
         fmt::format("cannot make the sweep's folder {}: {} (set output.dir in the sweep file)",
                     path, error.message()));
-}
-
-std::vector<std::string> texts(const JsonValue& list) {
-  std::vector<std::string> out;
-  for (const JsonValue& item : list.items) out.push_back(item.text);
-  return out;
-}
-
-Json labels_json(const SweepCell& cell) {
-  Json json = Json::object();
-  for (const auto& [axis, label] : cell.labels) json[axis] = label;
-  return json;
 }
 
 /// Reads the trial numbers of plan.json by key.
@@ -66,7 +71,7 @@ Json plan_json(const SweepPlan& plan, const std::map<std::string, std::size_t>& 
     std::vector<std::string> sets;
     for (const SweepSet& set : plan.cells[c].sets) sets.push_back(set.argument);
     cells.push_back(Json{
-        {"values", labels_json(plan.cells[c])}, {"sets", sets}, {"family", plan.family_of[c]}});
+        {"values", to_json(plan.cells[c].labels)}, {"sets", sets}, {"family", plan.family_of[c]}});
   }
   Json& trials = json["trials"] = Json::array();
   std::map<std::string, std::string> folders;
@@ -148,21 +153,10 @@ std::optional<TrialEnd> SweepFolder::end_of(const TrialSlot& slot) const {
   const auto text = read_whole(path, largest_json);
   if (!text) return std::nullopt;
   try {
-    const JsonValue json = parse_json(*text, path);
     TrialEnd end;
-    end.identity = {json_text(json, "bits"), json_text(json, "clock")};
-    end.sets = texts(json_member(json, "sets"));
-    end.fraction = json_number(json, "fraction");
-    if (json_member(json, "diverged").kind != JsonValue::Kind::null)
-      end.diverged = json_integer<std::uint64_t>(json, "diverged");
-    end.deadline_passed = json_boolean(json, "deadline_passed");
-    end.replayed = json_boolean(json, "replayed");
-    end.wall_seconds = json_number(json, "wall_seconds");
-    if (json.find("ended") != nullptr) {
-      end.from_round = json_integer<std::uint64_t>(json, "from_round");
-      end.ended = printable(json_text(json, "ended"), longest_text);
-      end.build = printable(json_text(json, "build"), longest_text);
-    }
+    read_json(parse_json(*text, path), "", end);
+    end.ended = printable(end.ended, longest_text);
+    end.build = printable(end.build, longest_text);
     return end;
   } catch (const std::exception&) {
     return std::nullopt;  // not ours: it is set aside and the trial runs
@@ -204,13 +198,7 @@ std::vector<KnobRanges> SweepFolder::extensions() const {
   if (!text) return {};
   std::vector<KnobRanges> all;
   try {
-    const JsonValue json = parse_json(*text, path);
-    for (const JsonValue& extension : json.items) {
-      KnobRanges ranges;
-      for (const auto& [key, ends] : extension.members)
-        ranges[key] = {json_number(ends, "low"), json_number(ends, "high")};
-      all.push_back(std::move(ranges));
-    }
+    read_json(parse_json(*text, path), "", all);
   } catch (const std::exception& error) {
     throw std::runtime_error(fmt::format("{}: {}", path, error.what()));
   }
@@ -220,14 +208,7 @@ std::vector<KnobRanges> SweepFolder::extensions() const {
 void SweepFolder::add_extension(const KnobRanges& ranges) const {
   std::vector<KnobRanges> all = extensions();
   all.push_back(ranges);
-  Json json = Json::array();
-  for (const KnobRanges& extension : all) {
-    Json one = Json::object();
-    for (const auto& [key, ends] : extension)
-      one[key] = Json{{"low", ends.first}, {"high", ends.second}};
-    json.push_back(one);
-  }
-  write_whole(path_ + "/extended.json", json.dump(2) + "\n");
+  write_whole(path_ + "/extended.json", to_json(all).dump(2) + "\n");
 }
 
 void SweepFolder::remember(SweepPlan& plan) const {
@@ -251,26 +232,15 @@ void SweepFolder::remember(SweepPlan& plan) const {
 }
 
 Json trial_json(const TrialSlot& slot, const TrialEnd& end) {
-  Json values = Json::object();
-  for (const auto& [axis, label] : slot.values) values[axis] = label;
-  return {{"schema", "grapevine.trial/1"},
-          {"number", slot.number},
-          {"key", slot.key},
-          {"stage", slot.stage == TrialSlot::Stage::tune ? "tune" : "measure"},
-          {"rung", slot.rung},
-          {"seed", slot.seed},
-          {"values", values},
-          {"sets", end.sets},
-          {"bits", end.identity.bits},
-          {"clock", end.identity.clock},
-          {"fraction", end.fraction},
-          {"diverged", end.diverged},
-          {"deadline_passed", end.deadline_passed},
-          {"replayed", end.replayed},
-          {"from_round", end.from_round},
-          {"wall_seconds", end.wall_seconds},
-          {"ended", end.ended},
-          {"build", end.build}};
+  Json json{{"schema", "grapevine.trial/1"},
+            {"number", slot.number},
+            {"key", slot.key},
+            {"stage", slot.stage == TrialSlot::Stage::tune ? "tune" : "measure"},
+            {"rung", slot.rung},
+            {"seed", slot.seed},
+            {"values", to_json(slot.values)}};
+  json.update(to_json(end));
+  return json;
 }
 
 std::string version_of(const SweepPlan& plan, const std::string& build) {

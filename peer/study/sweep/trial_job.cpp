@@ -19,6 +19,7 @@
 
 #include "optim/machine/workers.h"
 #include "optim/printable.h"
+#include "peer/fleet/json/fields.h"
 #include "peer/launch/process.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/screen.h"
@@ -166,53 +167,28 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
+template <class V>
+void fields(V& v, TrialJob& job) {
+  using Stage = TrialSlot::Stage;
+  bool tunes = job.slot.stage == Stage::tune;
+  v("number", job.slot.number), v("key", job.slot.key), v("folder", job.slot.folder);
+  v("tune", tunes), v("rung", job.slot.rung), v("seed", job.slot.seed);
+  v("values", job.slot.values), v("file", job.file), v("sets", job.sets);
+  v("bits", job.identity.bits), v("clock", job.identity.clock);
+  v("working", job.working), v("final", job.final_folder), v("simulated", job.simulated);
+  v("fraction", job.fraction), v("replay_of", job.replay_of);
+  v("goes_on_from", job.goes_on_from), v("keeps_state", job.keeps_state);
+  v("keep_model", job.keep_model);
+  if (V::reads) job.slot.stage = tunes ? Stage::tune : Stage::measure;
+}
+
 std::string to_line(const TrialJob& job) {
-  Json values = Json::object();
-  for (const auto& [axis, label] : job.slot.values) values[axis] = label;
-  return Json{{"number", job.slot.number},
-              {"key", job.slot.key},
-              {"folder", job.slot.folder},
-              {"tune", job.slot.stage == TrialSlot::Stage::tune},
-              {"rung", job.slot.rung},
-              {"seed", job.slot.seed},
-              {"values", values},
-              {"file", job.file},
-              {"sets", job.sets},
-              {"bits", job.identity.bits},
-              {"clock", job.identity.clock},
-              {"working", job.working},
-              {"final", job.final_folder},
-              {"simulated", job.simulated},
-              {"fraction", job.fraction},
-              {"replay_of", job.replay_of},
-              {"goes_on_from", job.goes_on_from},
-              {"keeps_state", job.keeps_state},
-              {"keep_model", job.keep_model}}
-      .dump();
+  return to_json(job).dump();
 }
 
 TrialJob job_of(const std::string& line) {
-  const JsonValue json = parse_json(line, "job");
   TrialJob job;
-  job.slot.number = json_integer<std::size_t>(json, "number");
-  job.slot.key = json_text(json, "key");
-  job.slot.folder = json_text(json, "folder");
-  job.slot.stage = json_boolean(json, "tune") ? TrialSlot::Stage::tune : TrialSlot::Stage::measure;
-  job.slot.rung = json_integer<std::size_t>(json, "rung");
-  job.slot.seed = json_integer<std::uint64_t>(json, "seed");
-  for (const auto& [axis, label] : json_member(json, "values").members)
-    job.slot.values[axis] = label.text;
-  job.file = json_text(json, "file");
-  for (const JsonValue& set : json_member(json, "sets").items) job.sets.push_back(set.text);
-  job.identity = {json_text(json, "bits"), json_text(json, "clock")};
-  job.working = json_text(json, "working");
-  job.final_folder = json_text(json, "final");
-  job.simulated = json_boolean(json, "simulated");
-  job.fraction = json_number(json, "fraction");
-  job.replay_of = json_text(json, "replay_of");
-  job.goes_on_from = json_text(json, "goes_on_from");
-  job.keeps_state = json_boolean(json, "keeps_state");
-  job.keep_model = json_boolean(json, "keep_model");
+  read_json(parse_json(line, "job"), "", job);
   return job;
 }
 
