@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 
 namespace gv {
 namespace {

@@ -11,7 +11,7 @@
 #include "gossip/servers/servers.h"
 #include "gossip/steps/steps.h"
 #include "gossip/sums/norms.h"
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 
 // Decoupled DiLoCo. Douillard, Rush, Donchev, Charles et al., "Decoupled DiLoCo for resilient
 // distributed pre-training", 2026, arXiv:2604.21428: a synchronizer takes DiLoCo's outer step along

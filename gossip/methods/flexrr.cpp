@@ -6,7 +6,7 @@
 #include "gossip/servers/servers.h"
 #include "gossip/sums/norms.h"
 #include "gossip/supply.h"
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 
 // FlexRR. Harlap, Cui, Dai, Wei, Ganger, Gibbons, Gibson & Xing, "Addressing the straggler problem
 // for iterative convergent parallel ML", SoCC 2016: a worker that has finished its share of a round

@@ -9,7 +9,7 @@
 
 #include "gossip/seam/world.h"
 #include "optim/buffer.h"
-#include "optim/inplace_function.h"
+#include "optim/machine/inplace_function.h"
 
 namespace gv {
 

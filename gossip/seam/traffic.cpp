@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "gossip/seam/message.h"
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 
 namespace gv {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "gossip/servers/servers.h"
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 
 namespace gv {
 namespace {

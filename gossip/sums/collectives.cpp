@@ -9,7 +9,7 @@
 #include "gossip/sums/links.h"
 #include "gossip/sums/norms.h"
 #include "optim/check.h"
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 #include "gpu/device/launch.h"
 #include "gpu/kernels/dot_kernels.h"
 #include "optim/check.h"
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 
 // The products are exact in float64, so that a fused multiply-add changes no bit.
 

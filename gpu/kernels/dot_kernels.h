@@ -6,8 +6,8 @@
 
 namespace gv::gpu {
 
-/// optim/dot.h on the device, to the bit: one block per segment, then one block for the segments'
-/// sums; no atomic operation. The constructor allocates everything.
+/// optim/host/dot.h on the device, to the bit: one block per segment, then one block for the
+/// segments' sums; no atomic operation. The constructor allocates everything.
 class Dot {
  public:
   /// Takes vectors of at most `most` elements. `compute`, on which they change, must outlive this.

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "gpu/device/launch.h"
-#include "gpu/layers/activation_kernels.h"
-#include "gpu/layers/elementwise.h"
+#include "gpu/kernels/activation_kernels.h"
+#include "gpu/kernels/elementwise.h"
 #include "gpu/layers/layer.h"
 
 namespace gv::gpu {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "optim/check.h"
-#include "optim/dot.h"
+#include "optim/host/dot.h"
+#include "optim/optimizer/muon.h"
 #include "optim/train/mix_models.h"
-#include "optim/train/muon.h"
 
 namespace gv {
 namespace {

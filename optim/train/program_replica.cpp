@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "optim/check.h"
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 #include "optim/train/mix_models.h"
 
 namespace gv {

@@ -17,9 +17,9 @@
 #include "optim/buffer.h"
 #include "optim/codec/codec.h"
 #include "optim/models/objective.h"
+#include "optim/optimizer/optimizer.h"
 #include "optim/range.h"
 #include "optim/state.h"
-#include "optim/train/optimizer.h"
 
 namespace gv {
 
@@ -153,7 +153,7 @@ class Replica {
   virtual void scale(Vector v, float factor) = 0;
   /// to[r] <- a from[r] + b to[r]; exactly a from[r] if b is 0. from and to may be the same.
   virtual void axpby(float a, Vector from, float b, Vector to, Range r) = 0;
-  /// sum_k u[k] v[k] over r, with the bits of optim/dot.h on every device.
+  /// sum_k u[k] v[k] over r, with the bits of optim/host/dot.h on every device.
   virtual double dot(Vector u, Vector v, Range r) const = 0;
   /// ||v[r]||_2, without overflow.
   double norm(Vector v, Range r) const { return std::sqrt(dot(v, v, r)); }

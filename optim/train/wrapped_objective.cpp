@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "optim/check.h"
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 
 namespace gv {
 namespace {

@@ -15,7 +15,7 @@
 #include "graph/spec/nearest.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/file/source.h"
-#include "peer/launch/process.h"
+#include "peer/launch/process/process.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 // The only file that includes CLI11, which takes seconds to compile.

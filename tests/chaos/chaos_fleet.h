@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "peer/launch/control.h"
-#include "peer/launch/process.h"
+#include "peer/launch/launcher/control.h"
+#include "peer/launch/process/process.h"
 #include "tests/peer/wire/tcp/proxy.h"
 
 namespace gv {

@@ -4,7 +4,7 @@
 
 #include "optim/check.h"
 #include "peer/launch/agent/agent_frame.h"
-#include "peer/launch/control.h"
+#include "peer/launch/launcher/control.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"
 

@@ -4,7 +4,7 @@
 
 #include "optim/check.h"
 #include "peer/fleet/net_address.h"
-#include "peer/launch/lobby/mdns.h"
+#include "peer/launch/discovery/mdns.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace gv {

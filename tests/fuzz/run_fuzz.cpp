@@ -2,7 +2,7 @@
 // record of its rounds and, without a launcher, of its reports.
 #include <stdexcept>
 
-#include "peer/launch/peer_reports.h"
+#include "peer/launch/launcher/peer_reports.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/runs/peer_totals.h"
 #include "peer/record/runs/stored_run.h"

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 
-#include "peer/launch/lobby/discovery.h"
+#include "peer/launch/discovery/discovery.h"
 #include "peer/wire/socket/descriptor.h"
 #include "tests/lan/lab.h"
 

@@ -1,4 +1,4 @@
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 
 #include <cmath>
 #include <limits>
@@ -17,7 +17,7 @@ std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
   return values;
 }
 
-/// Returns the sum in the exact order of optim/dot.h.
+/// Returns the sum in the exact order of optim/host/dot.h.
 double in_lanes(const std::vector<double>& terms) {
   std::vector<double> lane(dot_lanes, 0.0);
   for (std::size_t k = 0; k < terms.size(); ++k) lane[k % dot_lanes] += terms[k];

@@ -1,4 +1,4 @@
-#include "optim/inplace_function.h"
+#include "optim/machine/inplace_function.h"
 
 #include <memory>
 

@@ -15,8 +15,8 @@
 
 #include "peer/cli/embed/call_arguments.h"
 #include "peer/cli/embed/fault.h"
-#include "peer/cli/embed/program.h"
-#include "peer/cli/embed/program_virtual_peer.h"
+#include "peer/cli/embed/program/program.h"
+#include "peer/cli/embed/program/program_virtual_peer.h"
 
 using gv::embed::Fault;
 

@@ -12,7 +12,7 @@
 #include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/launch/agent/agent_frame.h"
-#include "peer/launch/agent/ssh.h"
+#include "peer/launch/agent/hosts/ssh.h"
 
 namespace gv::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/net_address.h"
-#include "peer/launch/agent/interfaces.h"
+#include "peer/launch/agent/facts/interfaces.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
 #include "peer/show/live/http/http_server.h"

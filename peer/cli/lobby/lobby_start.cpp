@@ -12,9 +12,9 @@
 #include "optim/printable.h"
 #include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
-#include "peer/launch/agent/bundle.h"
-#include "peer/launch/agent/interfaces.h"
-#include "peer/launch/process.h"
+#include "peer/launch/agent/facts/interfaces.h"
+#include "peer/launch/agent/hosts/bundle.h"
+#include "peer/launch/process/process.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 

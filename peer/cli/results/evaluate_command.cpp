@@ -13,7 +13,7 @@
 #include "peer/cli/this_program.h"
 #include "peer/fleet/read/sections.h"
 #include "peer/launch/program/start_file.h"
-#include "peer/launch/resume.h"
+#include "peer/launch/run/resume.h"
 #include "peer/model/card/model_card.h"
 #include "peer/model/card/saved_model.h"
 #include "peer/model/tensors/tensor_file.h"

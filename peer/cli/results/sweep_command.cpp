@@ -13,7 +13,7 @@
 #include "peer/cli/this_program.h"
 #include "peer/cli/written_file.h"
 #include "peer/launch/deploy/deploy.h"
-#include "peer/launch/stop_signals.h"
+#include "peer/launch/process/stop_signals.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/runs/stored_run.h"
 #include "peer/show/page/report/svg_file.h"

@@ -11,10 +11,10 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/file/source.h"
 #include "peer/fleet/json/json.h"
-#include "peer/launch/agent/batch_nodes.h"
-#include "peer/launch/agent/lan.h"
+#include "peer/launch/agent/hosts/batch_nodes.h"
+#include "peer/launch/agent/hosts/lan.h"
 #include "peer/launch/deploy/deploy.h"
-#include "peer/launch/process.h"
+#include "peer/launch/process/process.h"
 
 namespace gv::cli {
 namespace {

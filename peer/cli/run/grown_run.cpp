@@ -12,8 +12,8 @@
 
 #include "peer/cli/this_program.h"
 #include "peer/fleet/file/value.h"
-#include "peer/launch/resume.h"
-#include "peer/launch/run_record.h"
+#include "peer/launch/run/resume.h"
+#include "peer/launch/run/run_record.h"
 #include "peer/record/disk/posix_disk.h"
 
 namespace gv::cli {

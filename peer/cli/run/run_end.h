@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "peer/fleet/json/json.h"
-#include "peer/launch/launcher.h"
+#include "peer/launch/launcher/launcher.h"
 #include "peer/launch/program/scout.h"
 #include "peer/record/fleet_record.h"
 #include "peer/record/observer.h"

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "peer/fleet/json/json.h"
-#include "peer/launch/launcher.h"
-#include "peer/launch/run_writer.h"
+#include "peer/launch/launcher/launcher.h"
+#include "peer/launch/run/run_writer.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/watch/hold_ups.h"
 #include "peer/runtime/assembly/assembly.h"

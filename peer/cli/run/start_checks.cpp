@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "gossip/seam/plan.h"
-#include "peer/launch/agent/lan.h"
-#include "peer/launch/process.h"
+#include "peer/launch/agent/hosts/lan.h"
+#include "peer/launch/process/process.h"
 #include "peer/record/report/screen.h"
 #include "peer/study/sweep/trial_job.h"
 

@@ -15,7 +15,7 @@
 
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/launch/stop_signals.h"
+#include "peer/launch/process/stop_signals.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/peer_plan.h"
 #include "peer/sim/drawn/fleet_draw.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "peer/cli/command.h"
-#include "peer/launch/stop_signals.h"
+#include "peer/launch/process/stop_signals.h"
 #include "peer/record/report/screen.h"
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_client.h"

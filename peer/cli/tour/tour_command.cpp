@@ -12,7 +12,7 @@
 #include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
-#include "peer/launch/stop_signals.h"
+#include "peer/launch/process/stop_signals.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/runs/stored_run.h"
 #include "peer/show/page/graph_page.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "peer/launch/agent/host_folders.h"
-#include "peer/launch/agent/machines.h"
+#include "peer/launch/agent/hosts/machines.h"
 #include "peer/record/run_folder.h"
 
 namespace gv {

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <sys/eventfd.h>
 
-#include "peer/launch/lobby/discovery.h"
-#include "peer/launch/lobby/group_socket.h"
+#include "peer/launch/discovery/discovery.h"
+#include "peer/launch/discovery/group_socket.h"
 
 namespace gv {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "optim/data/table/table_plan.h"
 #include "peer/fleet/json/json.h"
-#include "peer/launch/agent/data_look.h"
-#include "peer/launch/agent/facts.h"
+#include "peer/launch/agent/facts/data_look.h"
+#include "peer/launch/agent/facts/facts.h"
 
 namespace gv {
 

@@ -16,8 +16,8 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/read/sections.h"
-#include "peer/launch/peer_speeds.h"
-#include "peer/launch/process.h"
+#include "peer/launch/launcher/peer_speeds.h"
+#include "peer/launch/process/process.h"
 #include "peer/wire/socket/named_socket.h"
 
 namespace gv {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "peer/fleet/fleet.h"
-#include "peer/launch/process.h"
+#include "peer/launch/process/process.h"
 #include "peer/launch/program/program_words.h"
 #include "peer/record/observer.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gossip/seam/world.h"
-#include "optim/inplace_function.h"
+#include "optim/machine/inplace_function.h"
 
 namespace gv {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "peer/fleet/json/json.h"
-#include "peer/launch/process.h"
+#include "peer/launch/process/process.h"
 #include "peer/study/sweep/plan/trial_plan.h"
 #include "peer/study/sweep/plan/tuning.h"
 #include "peer/study/sweep/sweep_folder.h"

@@ -3,7 +3,7 @@
 #include "gpu/device_plugin.h"
 #include "gpu/kernels/codec_kernels.h"
 #include "gpu/kernels/dot_kernels.h"
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 #include "tests/gpu/replica/replicas.h"
 
 // Encodings of vectors longer than a replica's in these tests, and the memory next to vectors.

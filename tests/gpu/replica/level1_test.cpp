@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 #include "tests/gpu/replica/replicas.h"
 
 // Operations on vectors and their encodings, by their definitions, on every replica: the same bits

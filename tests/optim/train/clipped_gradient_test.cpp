@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 #include "optim/state.h"
 #include "optim/train/predictor.h"
 #include "optim/train/wrapped_objective.h"

@@ -1,10 +1,10 @@
-#include "optim/train/muon.h"
+#include "optim/optimizer/muon.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "optim/dot.h"
+#include "optim/host/dot.h"
 #include "optim/train/host_replica.h"
 #include "optim/train/predictor.h"
 #include "tests/optim/data/test_data.h"

@@ -1,4 +1,4 @@
-#include "optim/train/optimizer.h"
+#include "optim/optimizer/optimizer.h"
 
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "peer/launch/address_pattern.h"
+#include "peer/launch/manual/address_pattern.h"
 
 #include <gtest/gtest.h>
 

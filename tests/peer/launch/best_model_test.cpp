@@ -1,4 +1,4 @@
-#include "peer/launch/best_model.h"
+#include "peer/launch/run/best_model.h"
 
 #include <numeric>
 

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "peer/launch/launcher_line.h"
-#include "peer/launch/process.h"
+#include "peer/launch/launcher/launcher_line.h"
+#include "peer/launch/process/process.h"
 #include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"
 

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "peer/launch/peer_reports.h"
+#include "peer/launch/launcher/peer_reports.h"
 #include "tests/peer/launch/launch_fixture.h"
 
 namespace gv {

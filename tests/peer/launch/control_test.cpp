@@ -1,4 +1,4 @@
-#include "peer/launch/control.h"
+#include "peer/launch/launcher/control.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "peer/launch/identity.h"
+#include "peer/launch/manual/identity.h"
 
 #include <map>
 #include <stdexcept>

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "peer/launch/launcher.h"
+#include "peer/launch/launcher/launcher.h"
 #include "tests/peer/launch/launch_fixture.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "peer/launch/peer_process.h"
+#include "peer/launch/manual/peer_process.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/wait.h>
 
-#include "peer/launch/process.h"
+#include "peer/launch/process/process.h"
 #include "tests/places.h"
 
 namespace gv {

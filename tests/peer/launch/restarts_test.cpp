@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "peer/launch/launcher.h"
+#include "peer/launch/launcher/launcher.h"
 
 namespace gv {
 namespace {

@@ -1,4 +1,4 @@
-#include "peer/launch/run_meter.h"
+#include "peer/launch/run/run_meter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "peer/launch/run_writer.h"
+#include "peer/launch/run/run_writer.h"
 
 #include <atomic>
 #include <future>

@@ -1,4 +1,4 @@
-#include "peer/launch/agent/bundle.h"
+#include "peer/launch/agent/hosts/bundle.h"
 
 #include <array>
 #include <cstdio>
@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "peer/launch/agent/ssh.h"
-#include "peer/launch/peer_speeds.h"
+#include "peer/launch/agent/hosts/ssh.h"
+#include "peer/launch/launcher/peer_speeds.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

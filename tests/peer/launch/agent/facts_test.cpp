@@ -1,4 +1,4 @@
-#include "peer/launch/agent/facts.h"
+#include "peer/launch/agent/facts/facts.h"
 
 #include <gtest/gtest.h>
 

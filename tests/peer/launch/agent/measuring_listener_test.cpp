@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/launch/agent/interfaces.h"
-#include "peer/launch/agent/link_meter.h"
+#include "peer/launch/agent/facts/interfaces.h"
+#include "peer/launch/agent/links/link_meter.h"
 
 namespace gv {
 namespace {

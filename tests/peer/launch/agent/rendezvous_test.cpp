@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/launch/agent/interfaces.h"
+#include "peer/launch/agent/facts/interfaces.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/scratch_folder.h"
 

@@ -1,4 +1,4 @@
-#include "peer/launch/lobby/discovery.h"
+#include "peer/launch/discovery/discovery.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,8 +13,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "peer/launch/agent/interfaces.h"
-#include "peer/launch/lobby/group_socket.h"
+#include "peer/launch/agent/facts/interfaces.h"
+#include "peer/launch/discovery/group_socket.h"
 #include "peer/wire/socket/descriptor.h"
 
 namespace gv {

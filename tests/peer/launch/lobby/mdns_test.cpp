@@ -1,4 +1,4 @@
-#include "peer/launch/lobby/mdns.h"
+#include "peer/launch/discovery/mdns.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "peer/launch/process.h"
+#include "peer/launch/process/process.h"
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"
