@@ -1,6 +1,8 @@
 #include "optim/machine/cache_home.h"
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 namespace gv {
 
@@ -9,6 +11,11 @@ std::string cache_home() {
     return std::string(cache) + "/grapevine";
   const char* home = std::getenv("HOME");
   return home != nullptr && *home == '/' ? std::string(home) + "/.cache/grapevine" : "";
+}
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace gv

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "optim/check.h"
+#include "optim/machine/cache_home.h"
 
 // Threads synchronize without a lock, by the word `door_`. A helper enters by adding itself while
 // the door is open; the caller closes it and waits until the helpers inside have left.
@@ -31,11 +31,6 @@ void wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
     std::this_thread::yield();
   }
   word.wait(old);
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// "/user.slice/session-1.scope" of "0::/user.slice/session-1.scope" (cgroups(7)); "" if there is
@@ -139,7 +134,7 @@ UsableCores usable_cores() {
   if (::sched_getaffinity(0, sizeof mask, &mask) == 0)
     cores.allowed = static_cast<unsigned>(std::max(1, CPU_COUNT(&mask)));
   for (const std::string& folder : control_groups())
-    if (const auto quota = quota_in(text_of(folder + "cpu.max")))
+    if (const auto quota = quota_in(text_of_file(folder + "cpu.max")))
       cores.quota = std::min(*quota, cores.quota.value_or(*quota));
   return cores;
 }

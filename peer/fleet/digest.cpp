@@ -226,7 +226,7 @@ std::string clock_text(const Fleet& f) {
 
 }  // namespace
 
-std::string digest_of_text(const std::string& text) {
+std::string digest_of_text(std::string_view text) {
   return hex_of(XXH3_128bits(text.data(), text.size()));
 }
 

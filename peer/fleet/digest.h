@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "graph/mixing/mixing.h"
 #include "graph/schedule/schedule.h"
@@ -31,7 +32,7 @@ std::string bits_of(const Fleet& fleet);
 /// Returns such a digest of all that determines virtual time: the network and the peers' speeds.
 std::string clock_digest(const Fleet& fleet);
 
-/// Returns such a digest of a text.
-std::string digest_of_text(const std::string& text);
+/// Returns such a digest of a text, or of other bytes.
+std::string digest_of_text(std::string_view text);
 
 }  // namespace gv

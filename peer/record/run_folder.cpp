@@ -4,7 +4,6 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "optim/machine/cache_home.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/disk/posix_disk.h"
 
@@ -95,8 +95,7 @@ void write_held_round(const RunFolder& folder, Round round) {
 }
 
 std::optional<Round> round_before_loss(const std::string& run_folder) {
-  std::ifstream in(run_folder + "/" + file_name);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = text_of_file(run_folder + "/" + file_name);
   if (text.empty() || lost_peers(run_folder).empty()) return {};
   try {
     return json_integer<Round>(parse_json(text, file_name), "round");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/machine/stopwatch.h"
 #include "optim/rng.h"
 #include "peer/sim/swarm.h"
 
@@ -82,11 +83,8 @@ std::vector<Named> accidents_of(const Assembly& fleet, const HealingTimes& times
           {"overlap-c", overlapping(fleet, times, "c")}};
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return std::nan("");
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+double usual(const std::vector<double>& values) {
+  return values.empty() ? std::nan("") : median(values);
 }
 
 /// The records of a run between two times.
@@ -110,9 +108,9 @@ void look_at_models(Health& health,
                     Time period) {
   const Seen end = seen(records, times.end() - times.afterwards, times.end(), period);
   const Seen earlier = seen(records, times.at, times.at + times.afterwards, period);
-  health.loss = median(end.loss);
-  health.earlier_loss = median(earlier.loss);
-  health.consensus = median(end.consensus);
+  health.loss = usual(end.loss);
+  health.earlier_loss = usual(earlier.loss);
+  health.consensus = usual(end.consensus);
   const auto [least, most] = std::ranges::minmax_element(end.loss);
   health.spread = end.loss.empty() ? 0 : *most - *least;
 }

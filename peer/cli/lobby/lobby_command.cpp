@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
@@ -14,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "optim/machine/cache_home.h"
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/lobby/lobby_page.h"
@@ -71,8 +71,7 @@ void keep(const KeptLobby& lobby) {
 }
 
 KeptLobby kept() {
-  std::ifstream in(kept_file());
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = text_of_file(kept_file());
   if (text.empty())
     throw std::invalid_argument("lobby: --resume: no lobby of yours was open on this machine");
   const JsonValue json = parse_json(text, kept_file());

@@ -1,10 +1,9 @@
 #include "peer/launch/run/best_model.h"
 
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
+#include "optim/machine/cache_home.h"
 #include "peer/fleet/json/json.h"
 #include "peer/model/card/model_card.h"
 #include "peer/model/tensors/tensor_file.h"
@@ -42,8 +41,7 @@ double figure_in(const JsonValue& json) {
 
 /// Returns nothing if the two files are of different rounds: a crash between their writes.
 std::optional<BestModel> read_best(const Assembly& fleet, const RunFolder& folder) {
-  std::ifstream in(folder.file(figure_name));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = text_of_file(folder.file(figure_name));
   if (text.empty()) return std::nullopt;
   try {
     const JsonValue json = parse_json(text, figure_name);

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
+#include "optim/machine/cache_home.h"
 #include "peer/launch/run/run_record.h"
 
 namespace gv {
@@ -35,8 +34,7 @@ std::optional<CpuPressure> parse_cpu_pressure(const std::string& text) {
 }
 
 std::optional<CpuPressure> cpu_pressure() {
-  std::ifstream in("/proc/pressure/cpu");
-  return parse_cpu_pressure({std::istreambuf_iterator<char>(in), {}});
+  return parse_cpu_pressure(text_of_file("/proc/pressure/cpu"));
 }
 
 Json RunMeter::end() const {
@@ -58,8 +56,7 @@ void add_end(const RunFolder& folder, const Json& ended) {
   constexpr std::string_view last = "\n}\n";
   constexpr std::string_view before = ",\n  \"ended\": ";  // from the resumed run
   const std::string path = folder.file("run.json");
-  std::ifstream in(path);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text = text_of_file(path);
   if (!text.ends_with(last))
     throw std::runtime_error(path + ": is damaged: it does not hold what was written");
   text.resize(std::min(text.rfind(before), text.size() - last.size()));

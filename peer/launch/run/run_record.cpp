@@ -5,13 +5,13 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "graph/formats/json_value.h"
+#include "optim/machine/cache_home.h"
 #include "optim/machine/workers.h"
 #include "optim/printable.h"
 #include "peer/fleet/digest.h"
@@ -105,9 +105,8 @@ Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& ke
 }
 
 bool is_whole(const RunFolder& folder) {
-  std::ifstream in(folder.file("run.json"));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const JsonValue json = parse_json(text, folder.file("run.json"));
+  const std::string path = folder.file("run.json");
+  const JsonValue json = parse_json(text_of_file(path), path);
   const JsonValue* const resumed = json.find("resumed");
   const JsonValue* const whole = resumed == nullptr ? nullptr : resumed->find("whole");
   const bool simulated = json_text(json, "kind") == "simulate";

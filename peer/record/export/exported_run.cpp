@@ -7,7 +7,6 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -16,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "graph/formats/json_value.h"
+#include "optim/machine/cache_home.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 
@@ -24,10 +24,8 @@ namespace {
 
 /// Reads the start time of run.json, "2026-05-04T12:00:00Z".
 std::optional<double> written_begin(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) return std::nullopt;
   try {
-    const JsonValue json = parse_json(std::string{std::istreambuf_iterator<char>(in), {}}, path);
+    const JsonValue json = parse_json(text_of_file(path), path);
     std::tm time{};
     const char* const end =
         ::strptime(json_text(json, "began").c_str(), "%Y-%m-%dT%H:%M:%S", &time);
@@ -42,10 +40,8 @@ constexpr std::size_t most_keys = 10'000;
 
 /// Reads the file. Returns nothing if it is missing or unreadable.
 std::optional<JsonValue> about(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) return std::nullopt;
   try {
-    return parse_json(std::string{std::istreambuf_iterator<char>(in), {}}, path);
+    return parse_json(text_of_file(path), path);
   } catch (const std::exception&) {
     return std::nullopt;
   }

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -16,6 +14,7 @@
 #include <zlib.h>
 
 #include "graph/formats/npy_matrix.h"
+#include "optim/machine/cache_home.h"
 #include "peer/record/report/metrics.h"
 
 namespace gv {
@@ -29,9 +28,7 @@ constexpr PeerId most_peers = 100'000;
 constexpr double most_rounds = 1e15;
 
 NpyMatrix read_matrix(const std::string& path, std::size_t columns) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  NpyMatrix matrix = parse_npy_table(bytes, path);
+  NpyMatrix matrix = parse_npy_table(text_of_file(path), path);
   if (matrix.columns != columns)
     throw std::runtime_error(
         fmt::format("{}: {} columns instead of {}", path, matrix.columns, columns));

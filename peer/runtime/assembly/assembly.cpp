@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include "gossip/algorithm.h"
 #include "gossip/chain.h"
@@ -25,6 +24,7 @@
 #include "optim/rl/q_agent.h"
 #include "optim/train/predictor.h"
 #include "peer/fleet/data/data_reader.h"
+#include "peer/fleet/digest.h"
 #include "peer/fleet/fleet_setup.h"
 #include "peer/model/tensors/tensor_file.h"
 #include "peer/runtime/assembly/assembly_checks.h"
@@ -59,8 +59,7 @@ std::string digest_of(const std::vector<Parameter>& parameters, const TrainTest&
     }
     std::ranges::for_each(data.train->facts->classes, name);
   }
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return digest_of_text(text);
 }
 
 /// Rounds per epoch, in which all peers together take as many samples as there are.

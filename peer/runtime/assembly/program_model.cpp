@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 
 #include "optim/check.h"
 #include "peer/fleet/digest.h"
@@ -111,8 +110,7 @@ std::string digest_of(const ProgramModel& model) {
 }
 
 std::string digest_of(std::span<const float> values) {
-  const XXH128_hash_t hash = XXH3_128bits(values.data(), values.size_bytes());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return digest_of_text({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
 }
 
 std::unique_ptr<Objective> make_start_objective(const std::vector<Parameter>& parameters,

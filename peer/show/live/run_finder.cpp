@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <tuple>
@@ -13,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "graph/formats/json_value.h"
+#include "optim/machine/cache_home.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"
@@ -91,8 +90,7 @@ std::string actors_line(const JsonValue& json) {
 
 std::string summary_lines(const std::string& folder) {
   const std::string path = folder + "/summary.json";
-  std::ifstream in(path);
-  const JsonValue json = parse_json(std::string{std::istreambuf_iterator<char>(in), {}}, path);
+  const JsonValue json = parse_json(text_of_file(path), path);
   const auto rounds = json_integer<Round>(json, "rounds");
   const auto lost = json_integer<std::uint64_t>(json, "lost");
   std::string text = fmt::format(

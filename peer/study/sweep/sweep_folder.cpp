@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/digest.h"
 #include "peer/fleet/json/fields.h"
 
 namespace gv {
@@ -250,8 +250,7 @@ std::string version_of(const SweepPlan& plan, const std::string& build) {
     if (!text) throw std::runtime_error(path + ": cannot be read");
     words += fmt::format("{}:{};", text->size(), *text);
   }
-  const XXH128_hash_t hash = XXH3_128bits(words.data(), words.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return digest_of_text(words);
 }
 
 void refuse_other_versions(const SweepPlan& plan, const std::string& build, Claims& claims) {

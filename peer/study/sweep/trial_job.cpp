@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -17,6 +16,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "optim/machine/cache_home.h"
 #include "optim/machine/workers.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/fields.h"
@@ -160,11 +160,6 @@ std::optional<std::uint64_t> bytes_of(const std::string& meminfo, const std::str
   return *kib * 1024;
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 }  // namespace
 
 template <class V>
@@ -282,7 +277,7 @@ std::optional<std::uint64_t> available_in(const std::string& meminfo) {
 }
 
 std::optional<std::uint64_t> free_swap() {
-  return bytes_of(text_of("/proc/meminfo"), "SwapFree:");
+  return bytes_of(text_of_file("/proc/meminfo"), "SwapFree:");
 }
 
 std::optional<std::uint64_t> left_in_group(const std::string& max,
@@ -297,11 +292,11 @@ std::optional<std::uint64_t> left_in_group(const std::string& max,
 }
 
 std::optional<std::uint64_t> free_memory() {
-  std::optional<std::uint64_t> least = available_in(text_of("/proc/meminfo"));
+  std::optional<std::uint64_t> least = available_in(text_of_file("/proc/meminfo"));
   for (const std::string& folder : control_groups()) {
     const auto left =
-        left_in_group(text_of(folder + "memory.max"), text_of(folder + "memory.current"),
-                      text_of(folder + "memory.stat"));
+        left_in_group(text_of_file(folder + "memory.max"), text_of_file(folder + "memory.current"),
+                      text_of_file(folder + "memory.stat"));
     if (left) least = std::min(*left, least.value_or(*left));
   }
   return least;

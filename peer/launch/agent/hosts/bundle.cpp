@@ -163,23 +163,17 @@ std::string data_path_there(const NamedPath& named, const std::string& folder) {
       .string();
 }
 
-std::string contents_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error(path.string() + ": cannot be read");
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// Adds a file, or all files below a folder.
 void add_files(const NamedPath& named, std::map<std::string, std::string>& files) {
   const std::string name = name_there(named);
   if (!fs::is_directory(named.path)) {
-    files[name] = contents_of(named.path);
+    files[name] = read_file(named.path);
     return;
   }
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(named.path))
     if (entry.is_regular_file())
       files[name + "/" + entry.path().lexically_relative(named.path).generic_string()] =
-          contents_of(entry.path());
+          read_file(entry.path());
 }
 
 /// Throws if the data are more than may be sent, before they are read.
@@ -263,7 +257,7 @@ std::string cache_folder(const std::string& name) {
 
 std::map<std::string, std::string> copied_files(const std::string& fleet,
                                                 const std::vector<std::string>& sets) {
-  std::map<std::string, std::string> files{{"fleet.yaml", contents_of(fleet)}};
+  std::map<std::string, std::string> files{{"fleet.yaml", read_file(fleet)}};
   const NamedPaths paths = named_paths(fleet, sets, "");
   check_size(paths.all);
   for (const NamedPath& named : paths.all)
