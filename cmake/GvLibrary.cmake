@@ -1,7 +1,7 @@
 # libgrapevine.so, which programs in any language load: the calls of peer/cli/embed/grapevine_program.h and nothing else come
 # out of it. It computes no gradient, so that no model of ours and no oneDNN is in it.
 add_library(grapevine_library SHARED
-  ${PROJECT_SOURCE_DIR}/peer/cli/embed/grapevine_program.cpp
+  ${PROJECT_SOURCE_DIR}/peer/cli/embed/program/grapevine_program.cpp
   ${PROJECT_SOURCE_DIR}/peer/cli/embed/no_models.cpp)
 gv_options(grapevine_library)
 gv_shared(grapevine_library)

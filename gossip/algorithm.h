@@ -15,7 +15,7 @@
 namespace gv {
 
 /// The things that a method needs from a program that brings its own gradients
-/// (optim/train/program_replica.h), in each of its local steps. The defaults give everything to a
+/// (optim/replica/program_replica.h), in each of its local steps. The defaults give everything to a
 /// plug-in's row that does not declare them.
 struct ProgramUse {
   enum class Turns : std::uint8_t {

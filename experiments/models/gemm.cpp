@@ -19,7 +19,7 @@
 
 #include "optim/check.h"
 #include "optim/machine/stopwatch.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "optim/train/predictor.h"
 
 #if defined(__x86_64__)

@@ -18,7 +18,7 @@
 // With `mu` it is FedProx: Li, Sahu, Zaheer, Sanjabi, Talwalkar & Smith, "Federated optimization in
 // heterogeneous networks", MLSys 2020, arXiv:1812.06127, Algorithm 2: each peer descends its loss +
 // mu / 2 ||x - x_t||^2, where x_t is the server's model. With `optimizer` it is FedAdagrad, FedAdam
-// or FedYogi (optim/optimizer/optimizer.h): Reddi et al. 2021, arXiv:2003.00295, Algorithm 2.
+// or FedYogi (optim/train/optimizer.h): Reddi et al. 2021, arXiv:2003.00295, Algorithm 2.
 // With `aggregate` the moves are combined by robust_rules.h, without weights.
 
 namespace gv {

@@ -12,7 +12,7 @@
 
 #include "graph/topology/topology.h"
 #include "optim/codec/codec.h"
-#include "optim/optimizer/optimizer.h"
+#include "optim/train/optimizer.h"
 
 namespace gv {
 

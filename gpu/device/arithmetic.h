@@ -52,7 +52,7 @@ GV_BOTH constexpr bool has_moments(StepRule::Kind kind) {
 }
 
 /// x <- x - gamma direction(g). first: velocity or first moment; second: second moment. Operations
-/// have the same order as in optim/optimizer/optimizer.cpp.
+/// have the same order as in optim/train/optimizer.cpp.
 template <StepRule::Kind kind>
 GV_BOTH inline void step(const StepRule& rule, float& x, float g, float& first, float& second) {
   float gradient = g;

@@ -7,8 +7,8 @@
 
 #include "gpu/device/cuda_check.h"
 #include "gpu/device/cuda_error.h"
-#include "gpu/kernels/elementwise.h"
-#include "gpu/layers/dnn.h"
+#include "gpu/device/dnn.h"
+#include "gpu/layers/elementwise.h"
 #include "gpu/layers/layer.h"
 #include "optim/check.h"
 

@@ -2,7 +2,7 @@
 
 #include "gpu/device/launch.h"
 #include "gpu/kernels/activation_kernels.h"
-#include "gpu/kernels/elementwise.h"
+#include "gpu/layers/elementwise.h"
 #include "gpu/layers/layer.h"
 
 namespace gv::gpu {

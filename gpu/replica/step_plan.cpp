@@ -17,7 +17,7 @@ StepRule::Kind kind_of(const OptimizerSpec& spec) {
   return spec.nesterov ? StepRule::Kind::nesterov : StepRule::Kind::momentum;
 }
 
-/// Returns the name as optim/optimizer/optimizer.cpp writes it.
+/// Returns the name as optim/train/optimizer.cpp writes it.
 const char* name_of(StepRule::Kind kind) {
   if (!has_moments(kind)) return "sgd";
   return kind == StepRule::Kind::adam ? "adam" : "adamw";

@@ -6,14 +6,14 @@
 
 #include "gpu/device/arithmetic.h"
 #include "optim/data/packed.h"
-#include "optim/optimizer/optimizer.h"
+#include "optim/train/optimizer.h"
 
 // Plans of training steps that the host keeps ahead of the device, and that need no device.
 
 namespace gv::gpu {
 
 /// The part of an Optimizer that is not elementwise: the number of the step, and the numbers of its
-/// rule. Its state has the format of optim/optimizer/optimizer.cpp, so that a checkpoint moves
+/// rule. Its state has the format of optim/train/optimizer.cpp, so that a checkpoint moves
 /// between devices.
 class StepClock {
  public:

@@ -17,9 +17,9 @@
 #include "optim/buffer.h"
 #include "optim/codec/codec.h"
 #include "optim/models/objective.h"
-#include "optim/optimizer/optimizer.h"
 #include "optim/range.h"
 #include "optim/state.h"
+#include "optim/train/optimizer.h"
 
 namespace gv {
 

@@ -15,7 +15,7 @@
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
-#include "peer/launch/agent/hosts/lan_check.h"
+#include "peer/launch/agent/lan/lan_check.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/seal/tls_context.h"
 #include "peer/wire/tcp/tcp_world.h"

@@ -18,7 +18,7 @@
 #include "peer/fleet/digest.h"
 #include "peer/fleet/read/sections.h"
 #include "peer/fleet/reference/key_table.h"
-#include "peer/launch/agent/hosts/lan.h"
+#include "peer/launch/agent/lan/lan.h"
 #include "peer/launch/program/start_file.h"
 #include "peer/launch/run/resume.h"
 #include "peer/launch/run/run_record.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
-#include "peer/launch/launcher/launcher_line.h"
+#include "peer/launch/process/launcher_line.h"
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 

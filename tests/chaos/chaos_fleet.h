@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/launch/launcher/control.h"
+#include "peer/launch/process/control.h"
 #include "peer/launch/process/process.h"
 #include "tests/peer/wire/tcp/proxy.h"
 

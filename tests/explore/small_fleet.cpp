@@ -10,7 +10,7 @@
 
 #include "gossip/algorithm.h"
 #include "optim/models/objective.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "tests/explore/inspect.h"
 
 namespace gv::explore {

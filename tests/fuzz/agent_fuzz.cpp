@@ -3,9 +3,9 @@
 #include <stdexcept>
 
 #include "optim/check.h"
-#include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/facts/data_look.h"
 #include "peer/launch/agent/facts/facts.h"
+#include "peer/launch/agent/transport/agent_frame.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"

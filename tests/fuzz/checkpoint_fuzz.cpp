@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 #include "optim/check.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "tests/fuzz/fuzz_input.h"
 

@@ -3,8 +3,8 @@
 #include <type_traits>
 
 #include "optim/check.h"
-#include "peer/launch/agent/agent_frame.h"
-#include "peer/launch/launcher/control.h"
+#include "peer/launch/agent/transport/agent_frame.h"
+#include "peer/launch/process/control.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"
 

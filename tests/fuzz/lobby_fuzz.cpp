@@ -5,7 +5,7 @@
 
 #include "optim/check.h"
 #include "optim/printable.h"
-#include "peer/launch/agent/hosts/ssh.h"
+#include "peer/launch/agent/transport/ssh.h"
 #include "peer/launch/lobby/offer.h"
 #include "peer/wire/seal/spake2.h"
 #include "tests/fuzz/fuzz_input.h"

@@ -12,7 +12,7 @@
 #include "gossip/link/link_layer.h"
 #include "gossip/peer.h"
 #include "optim/check.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "peer/wire/frame/frame.h"
 
 namespace gv::fuzz {

@@ -6,7 +6,7 @@
 #include "gossip/verbs/transfers.h"
 #include "gossip/verbs/verbs.h"
 #include "optim/check.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/gossip/still_world.h"
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "tests/gossip/still_world.h"
 
 namespace gv {

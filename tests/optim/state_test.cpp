@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/data/packed.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "optim/train/predictor.h"
 #include "tests/optim/data/test_data.h"
 

@@ -10,9 +10,9 @@
 #include "optim/check.h"
 #include "optim/data/field.h"
 #include "optim/data/images/picture_file.h"
+#include "optim/data/reading/words.h"
 #include "optim/data/set_apart.h"
 #include "optim/data/table/table_plan.h"
-#include "optim/data/table/words.h"
 #include "optim/printable.h"
 
 namespace gv {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "optim/data/field.h"
-#include "optim/data/table/words.h"
+#include "optim/data/reading/words.h"
 
 namespace gv {
 namespace {

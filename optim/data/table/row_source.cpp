@@ -13,9 +13,9 @@
 
 #include "optim/data/field.h"
 #include "optim/data/libsvm.h"
-#include "optim/data/npy/npy_array.h"
+#include "optim/data/reading/words.h"
+#include "optim/data/table/npy_array.h"
 #include "optim/data/table/table_plan.h"
-#include "optim/data/table/words.h"
 #include "optim/printable.h"
 
 namespace gv {

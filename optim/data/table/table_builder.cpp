@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "optim/data/field.h"
+#include "optim/data/reading/words.h"
 #include "optim/data/set_apart.h"
 #include "optim/data/table/prepared_rows.h"
 #include "optim/data/table/table_problems.h"
-#include "optim/data/table/words.h"
 #include "optim/printable.h"
 
 namespace gv {

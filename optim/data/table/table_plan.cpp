@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "optim/data/field.h"
+#include "optim/data/reading/words.h"
 #include "optim/data/table/column_look.h"
-#include "optim/data/table/words.h"
 
 namespace gv {
 namespace {

@@ -5,7 +5,7 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/written_file.h"
-#include "peer/launch/agent/links/link_bench.h"
+#include "peer/launch/agent/link_bench.h"
 #include "peer/launch/run/run_record.h"
 #include "peer/record/report/screen.h"
 

@@ -13,7 +13,7 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/fleet.h"
-#include "peer/launch/agent/hosts/lan.h"
+#include "peer/launch/agent/lan/lan.h"
 #include "peer/launch/launcher/peer_speeds.h"
 #include "peer/launch/program/program_words.h"
 #include "peer/record/report/screen.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "optim/data/data_facts.h"
-#include "optim/data/table/words.h"
+#include "optim/data/reading/words.h"
 #include "optim/printable.h"
 #include "optim/rl/environments.h"
 #include "peer/cli/fleet_options.h"

@@ -11,7 +11,7 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/draft/fleet_draft.h"
-#include "peer/launch/agent/hosts/lan.h"
+#include "peer/launch/agent/lan/lan.h"
 #include "peer/runtime/assembly/load_data.h"
 
 namespace gv::cli {

@@ -5,7 +5,7 @@
 #include "optim/data/sets/decoded.h"
 #include "optim/data/sets/text.h"
 #include "optim/data/table/table_plan.h"
-#include "optim/optimizer/muon.h"
+#include "optim/train/muon.h"
 #include "optim/train/predictor.h"
 #include "peer/fleet/model_profile.h"
 #include "peer/runtime/assembly/division.h"

@@ -16,7 +16,7 @@
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
 #include "peer/launch/agent/agent.h"
-#include "peer/launch/agent/hosts/bundle.h"
+#include "peer/launch/agent/transport/bundle.h"
 #include "peer/launch/discovery/discovery.h"
 #include "peer/launch/lobby/lobby.h"
 #include "peer/record/report/screen.h"

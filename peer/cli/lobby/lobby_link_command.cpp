@@ -11,8 +11,8 @@
 
 #include "optim/printable.h"
 #include "peer/cli/command.h"
-#include "peer/launch/agent/agent_frame.h"
-#include "peer/launch/agent/hosts/ssh.h"
+#include "peer/launch/agent/transport/agent_frame.h"
+#include "peer/launch/agent/transport/ssh.h"
 
 namespace gv::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/facts/interfaces.h"
-#include "peer/launch/agent/hosts/bundle.h"
+#include "peer/launch/agent/transport/bundle.h"
 #include "peer/launch/process/process.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"

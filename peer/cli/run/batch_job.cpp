@@ -11,8 +11,8 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/file/source.h"
 #include "peer/fleet/json/json.h"
-#include "peer/launch/agent/hosts/batch_nodes.h"
-#include "peer/launch/agent/hosts/lan.h"
+#include "peer/launch/agent/lan/lan.h"
+#include "peer/launch/agent/transport/batch_nodes.h"
 #include "peer/launch/deploy/deploy.h"
 #include "peer/launch/process/process.h"
 

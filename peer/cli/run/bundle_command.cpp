@@ -6,7 +6,7 @@
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/written_file.h"
-#include "peer/launch/agent/hosts/bundle.h"
+#include "peer/launch/agent/transport/bundle.h"
 #include "peer/launch/launcher/peer_speeds.h"
 
 namespace gv::cli {

@@ -22,7 +22,7 @@
 #include "peer/cli/this_program.h"
 #include "peer/cli/written_file.h"
 #include "peer/launch/agent/fetch_files.h"
-#include "peer/launch/agent/hosts/ssh.h"
+#include "peer/launch/agent/transport/ssh.h"
 #include "peer/launch/launcher/peer_reports.h"
 #include "peer/launch/process/process.h"
 #include "peer/launch/run/resume.h"

@@ -9,7 +9,7 @@
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/written_file.h"
-#include "peer/launch/agent/hosts/bundle.h"
+#include "peer/launch/agent/transport/bundle.h"
 #include "peer/launch/deploy/deploy.h"
 
 namespace gv::cli {

@@ -21,7 +21,7 @@
 #include "peer/fleet/read/sections.h"
 #include "peer/launch/agent/agent.h"
 #include "peer/launch/agent/facts/interfaces.h"
-#include "peer/launch/agent/hosts/batch_nodes.h"
+#include "peer/launch/agent/transport/batch_nodes.h"
 #include "peer/launch/launcher/peer_reports.h"
 #include "peer/launch/launcher/peer_speeds.h"
 #include "peer/launch/manual/address_pattern.h"

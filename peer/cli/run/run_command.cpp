@@ -18,7 +18,7 @@
 #include "peer/cli/this_program.h"
 #include "peer/fleet/fleet.h"
 #include "peer/fleet/keys/key_words.h"
-#include "peer/launch/agent/hosts/lan.h"
+#include "peer/launch/agent/lan/lan.h"
 #include "peer/launch/launcher/launcher.h"
 #include "peer/launch/run/best_model.h"
 #include "peer/launch/run/resume.h"

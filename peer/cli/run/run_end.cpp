@@ -12,7 +12,7 @@
 #include "optim/printable.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/fleet.h"
-#include "peer/launch/agent/hosts/ssh.h"
+#include "peer/launch/agent/transport/ssh.h"
 #include "peer/launch/run/run_meter.h"
 #include "peer/launch/run/run_record.h"
 #include "peer/record/report/culprits.h"

@@ -19,7 +19,7 @@
 #include "optim/unknown_figure.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
-#include "peer/launch/agent/hosts/lan.h"
+#include "peer/launch/agent/lan/lan.h"
 #include "peer/launch/run/best_model.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/warnings.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "gossip/seam/plan.h"
-#include "peer/launch/agent/hosts/lan.h"
+#include "peer/launch/agent/lan/lan.h"
 #include "peer/launch/process/process.h"
 #include "peer/record/report/screen.h"
 #include "peer/study/sweep/trial_job.h"

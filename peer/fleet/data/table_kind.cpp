@@ -2,7 +2,7 @@
 
 #include "graph/spec/nearest.h"
 #include "optim/data/field.h"
-#include "optim/data/table/words.h"
+#include "optim/data/reading/words.h"
 #include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/file/source.h"

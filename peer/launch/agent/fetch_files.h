@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "peer/launch/agent/host_folders.h"
-#include "peer/launch/agent/hosts/machines.h"
+#include "peer/launch/agent/machines.h"
+#include "peer/launch/agent/transport/host_folders.h"
 #include "peer/record/run_folder.h"
 
 namespace gv {

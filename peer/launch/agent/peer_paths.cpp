@@ -8,7 +8,7 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/net_address.h"
-#include "peer/launch/agent/hosts/ssh.h"
+#include "peer/launch/agent/transport/ssh.h"
 
 namespace gv {
 namespace {

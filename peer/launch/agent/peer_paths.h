@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "peer/launch/agent/hosts/machines.h"
+#include "peer/launch/agent/machines.h"
 
 namespace gv {
 

@@ -9,7 +9,7 @@
 
 #include "gossip/seam/costs.h"
 #include "gossip/seam/message.h"
-#include "peer/launch/launcher/control.h"
+#include "peer/launch/process/control.h"
 #include "peer/launch/process/process.h"
 #include "peer/launch/process/stop_signals.h"
 #include "peer/record/observer.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/json/fields.h"
-#include "peer/launch/launcher/control.h"
+#include "peer/launch/process/control.h"
 #include "peer/record/disk/posix_disk.h"
 
 namespace gv {

@@ -15,7 +15,7 @@
 
 #include "optim/host/slices.h"
 #include "optim/printable.h"
-#include "peer/launch/launcher/control.h"
+#include "peer/launch/process/control.h"
 #include "peer/launch/process/process.h"
 #include "peer/runtime/exit_code.h"
 

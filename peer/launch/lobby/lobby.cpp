@@ -22,7 +22,7 @@
 #include "optim/printable.h"
 #include "peer/fleet/net_address.h"
 #include "peer/fleet/read/algorithm_reader.h"
-#include "peer/launch/agent/hosts/ssh.h"
+#include "peer/launch/agent/transport/ssh.h"
 #include "peer/launch/lobby/channel.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/seal/peer_keys.h"

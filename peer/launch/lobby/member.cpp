@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/launch/agent/agent_frame.h"
-#include "peer/launch/agent/hosts/ssh.h"
+#include "peer/launch/agent/transport/agent_frame.h"
+#include "peer/launch/agent/transport/ssh.h"
 #include "peer/launch/lobby/channel.h"
 #include "peer/launch/lobby/lobby.h"
 #include "peer/launch/process/process.h"

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "peer/launch/launcher/launcher_line.h"
+#include "peer/launch/process/launcher_line.h"
 #include "peer/wire/seal/peer_keys.h"
 #include "peer/wire/socket/named_socket.h"
 

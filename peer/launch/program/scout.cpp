@@ -13,7 +13,7 @@
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"
 #include "peer/fleet/read/sections.h"
-#include "peer/launch/launcher/launcher_line.h"
+#include "peer/launch/process/launcher_line.h"
 #include "peer/launch/process/process.h"
 #include "peer/launch/process/stop_signals.h"
 #include "peer/launch/program/own_program.h"

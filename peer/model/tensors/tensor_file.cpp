@@ -18,8 +18,8 @@
 
 #include "optim/codec/codec_arithmetic.h"
 #include "optim/data/field.h"
-#include "optim/data/npy/npy_array.h"
-#include "optim/data/npy/zip_entry.h"
+#include "optim/data/reading/zip_entry.h"
+#include "optim/data/table/npy_array.h"
 #include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"

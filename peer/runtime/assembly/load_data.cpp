@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "optim/data/field.h"
+#include "optim/data/reading/words.h"
 #include "optim/data/set_apart.h"
 #include "optim/data/table/prepared_rows.h"
 #include "optim/data/table/table_plan.h"
-#include "optim/data/table/words.h"
 #include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/model/card/model_card.h"

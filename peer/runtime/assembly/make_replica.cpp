@@ -7,7 +7,7 @@
 #include "optim/check.h"
 #include "optim/data/data_facts.h"
 #include "optim/machine/workers.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "peer/runtime/assembly/assembly.h"
 
 namespace gv {

@@ -8,10 +8,10 @@
 #include "optim/check.h"
 #include "optim/host/slices.h"
 #include "optim/machine/stopwatch.h"
+#include "optim/replica/host_replica.h"
 #include "optim/rl/acting.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/replay_memory.h"
-#include "optim/train/host_replica.h"
 #include "optim/train/predictor.h"
 #include "peer/runtime/assembly/assembly_checks.h"
 

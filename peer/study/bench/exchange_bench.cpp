@@ -35,7 +35,7 @@
 #include "graph/weights.h"
 #include "optim/check.h"
 #include "optim/machine/stopwatch.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "peer/study/bench/bench.h"
 #include "peer/wire/socket/descriptor.h"
 #include "peer/wire/socket/named_socket.h"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "optim/train/program_replica.h"
+#include "optim/replica/program_replica.h"
 
 namespace gv {
 

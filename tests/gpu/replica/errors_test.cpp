@@ -7,8 +7,8 @@
 #include "gpu/device/cuda_check.h"
 #include "gpu/device/cuda_error.h"
 #include "gpu/device/device_memory.h"
+#include "gpu/device/dnn.h"
 #include "gpu/kernels/vector_kernels.h"
-#include "gpu/layers/dnn.h"
 #include "tests/gpu/host/host_cuda.h"
 
 // Messages for errors of the runtime and of each library; the stream remains usable after an error.

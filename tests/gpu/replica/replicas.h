@@ -10,7 +10,7 @@
 
 #include "gpu/cuda_replica.h"
 #include "optim/host/network_objective.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "tests/gpu/needs_cuda.h"
 
 namespace gv {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "optim/host/slices.h"
+#include "optim/replica/host_replica.h"
 #include "optim/rl/environments.h"
-#include "optim/train/host_replica.h"
 
 namespace gv {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/optimizer/optimizer.h"
 #include "optim/rng.h"
+#include "optim/train/optimizer.h"
 
 namespace gv {
 namespace {

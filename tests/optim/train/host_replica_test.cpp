@@ -1,4 +1,4 @@
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 
 #include <algorithm>
 #include <limits>

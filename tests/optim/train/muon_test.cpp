@@ -1,11 +1,11 @@
-#include "optim/optimizer/muon.h"
+#include "optim/train/muon.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "optim/host/dot.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "optim/train/predictor.h"
 #include "tests/optim/data/test_data.h"
 

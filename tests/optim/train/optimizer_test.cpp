@@ -1,4 +1,4 @@
-#include "optim/optimizer/optimizer.h"
+#include "optim/train/optimizer.h"
 
 #include <cmath>
 #include <vector>

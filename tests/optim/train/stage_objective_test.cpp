@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "optim/data/data_facts.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "optim/train/wrapped_objective.h"
 #include "tests/optim/models/networks.h"
 

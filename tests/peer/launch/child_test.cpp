@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "peer/launch/launcher/launcher_line.h"
+#include "peer/launch/process/launcher_line.h"
 #include "peer/launch/process/process.h"
 #include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"

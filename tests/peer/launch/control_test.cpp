@@ -1,4 +1,4 @@
-#include "peer/launch/launcher/control.h"
+#include "peer/launch/process/control.h"
 
 #include <cmath>
 #include <limits>

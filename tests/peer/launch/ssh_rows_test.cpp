@@ -1,7 +1,7 @@
 #include <cstdlib>
 
-#include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/facts/facts.h"
+#include "peer/launch/agent/transport/agent_frame.h"
 #include "peer/wire/frame/frame.h"
 #include "tests/peer/launch/launch_fixture.h"
 

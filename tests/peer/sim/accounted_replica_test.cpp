@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "peer/sim/world/audit.h"
 
 namespace gv {

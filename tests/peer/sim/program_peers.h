@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "optim/replica/program_replica.h"
 #include "optim/state.h"
-#include "optim/train/program_replica.h"
 #include "peer/runtime/assembly/assembly.h"
 #include "peer/sim/simulation.h"
 

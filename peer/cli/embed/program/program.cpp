@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
-#include "peer/cli/embed/fault.h"
+#include "peer/cli/embed/calls/fault.h"
+#include "peer/cli/embed/calls/program_tensors.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/program/program_peer.h"
-#include "peer/cli/embed/program/program_tensors.h"
 #include "peer/cli/embed/program/program_virtual_peer.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/read/algorithm_reader.h"
-#include "peer/launch/launcher/launcher_line.h"
+#include "peer/launch/process/launcher_line.h"
 #include "peer/launch/program/program_words.h"
 
 namespace gv::embed {

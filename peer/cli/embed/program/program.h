@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "gossip/verbs/verb.h"
-#include "optim/train/program_replica.h"
-#include "peer/cli/embed/call_arguments.h"
+#include "optim/replica/program_replica.h"
+#include "peer/cli/embed/calls/call_arguments.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/program/program_fleet.h"
 

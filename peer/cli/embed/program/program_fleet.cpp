@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "optim/data/partition.h"
-#include "peer/cli/embed/fault.h"
+#include "peer/cli/embed/calls/fault.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/net_address.h"

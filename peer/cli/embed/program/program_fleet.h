@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/cli/embed/call_arguments.h"
+#include "peer/cli/embed/calls/call_arguments.h"
 #include "peer/runtime/assembly/assembly.h"
 
 namespace gv::embed {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "peer/cli/embed/fault.h"
+#include "peer/cli/embed/calls/fault.h"
 #include "peer/runtime/tcp_peer.h"
 #include "peer/wire/tcp/lent_thread.h"
 

@@ -16,7 +16,7 @@
 #include "gossip/verbs/verb.h"
 #include "optim/error_text.h"
 #include "optim/printable.h"
-#include "peer/cli/embed/fault.h"
+#include "peer/cli/embed/calls/fault.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/facts/interfaces.h"

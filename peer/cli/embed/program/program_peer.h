@@ -9,13 +9,13 @@
 
 #include <fcntl.h>
 
-#include "peer/cli/embed/call_arguments.h"
+#include "peer/cli/embed/calls/call_arguments.h"
+#include "peer/cli/embed/calls/program_tensors.h"
 #include "peer/cli/embed/program/program.h"
 #include "peer/cli/embed/program/program_life.h"
-#include "peer/cli/embed/program/program_tensors.h"
 #include "peer/cli/embed/program/program_virtual_peer.h"
-#include "peer/launch/launcher/launcher_line.h"
 #include "peer/launch/launcher/peer_reports.h"
+#include "peer/launch/process/launcher_line.h"
 #include "peer/launch/process/watch_thread.h"
 
 namespace gv::embed {

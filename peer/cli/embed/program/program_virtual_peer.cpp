@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/cli/embed/fault.h"
+#include "peer/cli/embed/calls/fault.h"
+#include "peer/cli/embed/calls/program_tensors.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/program/program.h"
-#include "peer/cli/embed/program/program_tensors.h"
 
 namespace gv::embed {
 

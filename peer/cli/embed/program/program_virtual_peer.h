@@ -17,12 +17,12 @@
 
 #include "gossip/algorithm.h"
 #include "gossip/verbs/verb.h"
-#include "optim/train/program_replica.h"
-#include "peer/cli/embed/call_arguments.h"
-#include "peer/cli/embed/fault.h"
+#include "optim/replica/program_replica.h"
+#include "peer/cli/embed/calls/call_arguments.h"
+#include "peer/cli/embed/calls/fault.h"
+#include "peer/cli/embed/calls/program_tensors.h"
 #include "peer/cli/embed/program/program.h"
 #include "peer/cli/embed/program/program_fleet.h"
-#include "peer/cli/embed/program/program_tensors.h"
 #include "peer/runtime/assembly/program_model.h"
 #include "peer/sim/simulation.h"
 

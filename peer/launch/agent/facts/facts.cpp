@@ -10,7 +10,7 @@
 
 #include "peer/fleet/json/fields.h"
 #include "peer/fleet/read/algorithm_reader.h"
-#include "peer/launch/agent/hosts/ssh.h"
+#include "peer/launch/agent/transport/ssh.h"
 #include "peer/launch/run/run_record.h"
 #include "peer/wire/frame/frame.h"
 

@@ -1,6 +1,6 @@
 #include "optim/data/field.h"
+#include "optim/data/reading/words.h"
 #include "optim/data/table/table_problems.h"
-#include "optim/data/table/words.h"
 #include "tests/optim/data/table/table_files.h"
 
 namespace gv {

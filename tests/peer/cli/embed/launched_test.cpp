@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "peer/fleet/json/json.h"
-#include "peer/launch/launcher/control.h"
-#include "peer/launch/launcher/launcher_line.h"
+#include "peer/launch/process/control.h"
+#include "peer/launch/process/launcher_line.h"
 #include "peer/launch/program/program_words.h"
 #include "peer/wire/socket/descriptor.h"
 

@@ -1,4 +1,4 @@
-#include "peer/launch/agent/agent_frame.h"
+#include "peer/launch/agent/transport/agent_frame.h"
 
 #include <random>
 #include <stdexcept>

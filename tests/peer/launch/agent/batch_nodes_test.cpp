@@ -1,4 +1,4 @@
-#include "peer/launch/agent/hosts/batch_nodes.h"
+#include "peer/launch/agent/transport/batch_nodes.h"
 
 #include <algorithm>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "peer/launch/agent/hosts/bundle.h"
+#include "peer/launch/agent/transport/bundle.h"
 
 #include <array>
 #include <cstdio>
@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "peer/launch/agent/hosts/ssh.h"
+#include "peer/launch/agent/transport/ssh.h"
 #include "peer/launch/launcher/peer_speeds.h"
 #include "tests/scratch_folder.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/launch/agent/hosts/lan_check.h"
+#include "peer/launch/agent/lan/lan_check.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

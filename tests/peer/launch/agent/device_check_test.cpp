@@ -2,7 +2,7 @@
 
 #include "gpu/cuda_replica.h"
 #include "peer/launch/agent/facts/facts.h"
-#include "peer/launch/agent/hosts/lan_check.h"
+#include "peer/launch/agent/lan/lan_check.h"
 #include "tests/scratch_folder.h"
 
 // The devices of a machine, and those that a fleet file needs.

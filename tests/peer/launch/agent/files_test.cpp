@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/printable.h"
-#include "peer/launch/agent/agent_frame.h"
+#include "peer/launch/agent/transport/agent_frame.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 

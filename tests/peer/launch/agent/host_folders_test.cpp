@@ -1,4 +1,4 @@
-#include "peer/launch/agent/host_folders.h"
+#include "peer/launch/agent/transport/host_folders.h"
 
 #include <fstream>
 

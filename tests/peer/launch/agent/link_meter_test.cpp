@@ -1,11 +1,11 @@
-#include "peer/launch/agent/links/link_meter.h"
+#include "peer/launch/agent/link_meter.h"
 
 #include <fstream>
 
 #include <gtest/gtest.h>
 
 #include "peer/fleet/fleet.h"
-#include "peer/launch/agent/links/link_bench.h"
+#include "peer/launch/agent/link_bench.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

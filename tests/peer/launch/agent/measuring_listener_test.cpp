@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/launch/agent/facts/interfaces.h"
-#include "peer/launch/agent/links/link_meter.h"
+#include "peer/launch/agent/link_meter.h"
 
 namespace gv {
 namespace {

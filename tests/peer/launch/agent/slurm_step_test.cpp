@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/launch/agent/hosts/batch_nodes.h"
+#include "peer/launch/agent/transport/batch_nodes.h"
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/host/slices.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "optim/train/predictor.h"
 #include "peer/study/predict/calibrate/local_calibration.h"
 #include "tests/optim/data/test_data.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip/peer.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip/peer.h"
-#include "optim/train/host_replica.h"
+#include "optim/replica/host_replica.h"
 #include "peer/sim/world/audit.h"
 #include "peer/wire/tcp/tcp_world.h"
 #include "tests/peer/fleet/test_fleet.h"
