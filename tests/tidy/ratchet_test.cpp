@@ -8,10 +8,10 @@ namespace gv::tidy {
 namespace {
 
 // No figure may rise. A change that lowers one must update it here.
-constexpr std::size_t most_files = 897;
-constexpr std::size_t most_lines = 140'482;
+constexpr std::size_t most_files = 895;
+constexpr std::size_t most_lines = 139'489;
 constexpr std::size_t most_lone_headers = 21;
-constexpr std::size_t most_crowded = 58;
+constexpr std::size_t most_crowded = 1;
 
 TEST(Ratchet, TheProductHasNoMoreFilesThanBefore) {
   EXPECT_LE(product_size(read_tree(source_folder())).files, most_files)
