@@ -4,7 +4,7 @@
 # has not changed, so that nothing is linked anew.
 file(GLOB_RECURSE sources RELATIVE ${ROOT} ${ROOT}/graph/* ${ROOT}/optim/* ${ROOT}/gossip/* ${ROOT}/gpu/* ${ROOT}/peer/*
   ${ROOT}/cmake/*)
-list(FILTER sources INCLUDE REGEX "(\\.(h|cpp|cu|cuh|proto|cmake)|CMakeLists\\.txt)$")
+list(FILTER sources INCLUDE REGEX "(\\.(h|cpp|cu|cuh|proto|cmake|yaml|service|css|js|bash|zsh|bib)|CMakeLists\\.txt)$")
 list(APPEND sources CMakeLists.txt)
 list(SORT sources)
 set(text "")

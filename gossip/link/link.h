@@ -79,6 +79,7 @@ class ClockBound {
   Round believe(PeerId from, Round claim, Round own, Time now, Round done = 0);
   /// The neighbour has died or left: its claims are not needed for belief.
   void leaves(PeerId neighbor) { gone_.insert(neighbor); }
+  /// The neighbour does not answer now.
   void goes_away(PeerId neighbor) { away_.insert(neighbor); }
   void returns(PeerId neighbor) {
     gone_.erase(neighbor);

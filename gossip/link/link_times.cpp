@@ -42,14 +42,12 @@ Round ClockBound::believe(PeerId from, Round claim, Round own, Time now, Round d
   if (claim <= own + slack_) {
     const bool returned = now - before > settled && known.level_since != before;
     if (!known.level_since || returned) known.level_since = now;
-    if (!known.was_level || now - *known.level_since >= settled)
-      known = {known.clock,
-               true,
-               own,
-               now,
-               known.level_since,
-               now,
-               rounds_seen_ / std::max(seconds_seen_, in_seconds(settled))};
+    if (!known.was_level || now - *known.level_since >= settled) {
+      known.was_level = true;
+      known.level = own;
+      known.level_at = now;
+      known.pace = rounds_seen_ / std::max(seconds_seen_, in_seconds(settled));
+    }
     return claim;
   }
   known.level_since.reset();
