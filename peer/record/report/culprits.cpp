@@ -30,12 +30,19 @@ class Blame {
  public:
   explicit Blame(std::span<const PeerTimes> peers) : shares_(wait_shares(peers)) {
     std::map<Pair, double> waits;
-    for (const auto& [who, own] : shares_) {
+    double all = 0;
+    for (const PeerTimes& peer : peers) all += seconds_of(peer);
+    for (const PeerTimes& peer : peers) {
+      const PeerId who = peer.peer;
+      if (!shares_.contains(who)) continue;
+      const WaitShares& own = shares_.at(who);
+      // A peer that ended early has waited for less of the fleet's time.
+      const double weight = seconds_of(peer) / all * static_cast<double>(shares_.size());
       peers_[who];
-      for (const auto& [whom, share] : own.wire) links_[std::minmax(who, whom)] += share;
-      for (const auto& [whom, share] : own.held) peers_[whom] += share;
+      for (const auto& [whom, share] : own.wire) links_[std::minmax(who, whom)] += weight * share;
+      for (const auto& [whom, share] : own.held) peers_[whom] += weight * share;
       for (const auto& [whom, share] : own.late)
-        if (share > 0 && shares_.contains(whom)) waits[{who, whom}] += share;
+        if (share > 0 && shares_.contains(whom)) waits[{who, whom}] += weight * share;
     }
     // A chain of waits can be as long as the longest path in the graph, and equal peers wait for
     // each other in circles: so the steps are limited.
