@@ -67,7 +67,7 @@ std::string host_text(const HostCheck& host) {
 }
 
 Json devices_json(const std::vector<DeviceFacts>& devices) {
-  return Json::list(devices, [](const DeviceFacts& device) {
+  return mapped(devices, [](const DeviceFacts& device) {
     return Json{{"device", fmt::format("cuda:{}", device.number)},
                 {"name", device.name},
                 {"memory_bytes", device.memory_bytes}};
@@ -89,7 +89,7 @@ Json host_json(const HostCheck& host) {
   row["devices"] = told ? devices_json(*host.look->devices) : Json();
   row["no_device"] = told ? Json(host.look->no_device) : Json();
   row["data_digest"] = host.look ? Json(data_digest(*host.look)) : Json();
-  row["addresses"] = Json::list(host.facts->addresses, [](const InterfaceAddress& each) {
+  row["addresses"] = mapped(host.facts->addresses, [](const InterfaceAddress& each) {
     return Json{{"interface", each.interface}, {"address", each.address}};
   });
   return row;
@@ -97,7 +97,7 @@ Json host_json(const HostCheck& host) {
 
 void print_json(const LanCheck& check, const std::string& keys) {
   console::print({{"schema", "grapevine.doctor-hosts/1"},
-                  {"hosts", Json::list(check.hosts, host_json)},
+                  {"hosts", mapped(check.hosts, host_json)},
                   {"roads", check.roads},
                   {"keys", keys.empty() ? Json() : Json(keys)},
                   {"findings", check.findings},

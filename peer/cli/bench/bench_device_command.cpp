@@ -65,7 +65,7 @@ void print_advice(const std::vector<DeviceRow>& rows, std::uint32_t base) {
 }
 
 void print_json(const Assembly& fleet, const std::vector<DeviceRow>& measured, std::uint32_t base) {
-  const Json rows = Json::list(measured, [](const DeviceRow& row) {
+  const Json rows = mapped(measured, [](const DeviceRow& row) {
     return Json{{"device", to_string(row.device)},
                 {"threads", row.device.cuda ? Json(nullptr) : Json(row.threads)},
                 {"batch", row.batch},

@@ -95,7 +95,7 @@ int bench_rounds(const ExchangeArguments& arguments) {
   if (json)
     console::print({{"schema", "grapevine.bench-exchange/3"},
                     {"averaging", arguments.averaging},
-                    {"rows", Json::list(rows, row_json)}});
+                    {"rows", mapped(rows, row_json)}});
   else
     print_encrypted(rows);
   return exit_code::done;

@@ -131,7 +131,7 @@ void print_json(const AlgorithmsArguments& arguments) {
     Json roles = Json::array();
     roles.push_back("worker");
     if (row->serve != nullptr) roles.push_back("server");
-    const Json options = Json::list(row->options, [](const gv::Option& option) {
+    const Json options = mapped(row->options, [](const gv::Option& option) {
       return Json{{"name", option.name},
                   {"usual", option.usual},
                   {"least", option.least},

@@ -257,7 +257,7 @@ std::string data_json(const Assembly& fleet) {
     json["target"] = train.facts->target;
     json["dropped"] = train.facts->dropped;
     json["standardized"] = train.facts->standardized;
-    json["columns"] = Json::list(train.facts->columns, column_json);
+    json["columns"] = mapped(train.facts->columns, column_json);
   }
   const bool classes = has_classes(train);
   if (classes) {

@@ -88,7 +88,7 @@ int explain(const ExplainArguments& arguments) {
     print_text(arguments, rows);
     return exit_code::done;
   }
-  const Json keys = Json::list(rows, [](const KeyRow* row) {
+  const Json keys = mapped(rows, [](const KeyRow* row) {
     return Json{{"key", row->key},
                 {"takes", row->takes},
                 {"usual", row->usual},

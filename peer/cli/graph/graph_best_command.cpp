@@ -72,7 +72,7 @@ void print_json(const std::vector<GraphCandidate>& found,
                   {"weights", o.search.weights},
                   {"measure", o.goal.measure()},
                   {"reason", reason},
-                  {"rows", Json::list(found, candidate_json)}});
+                  {"rows", mapped(found, candidate_json)}});
 }
 
 int best(const BestOptions& options) {

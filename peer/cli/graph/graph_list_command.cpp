@@ -15,11 +15,11 @@ Json parameter_json(const GraphParameter& p) {
 
 template <class Family>
 Json rows_of(std::span<const Family* const> families, const char* key) {
-  return Json::list(families, [key](const Family* f) {
+  return mapped(families, [key](const Family* f) {
     return Json{{key, f->name},
                 {"parameters", form_of(f->parameters)},
                 {"summary", f->summary},
-                {"options", Json::list(f->parameters, parameter_json)}};
+                {"options", mapped(f->parameters, parameter_json)}};
   });
 }
 

@@ -156,7 +156,7 @@ void print_json(const std::vector<GraphRow>& rows, const ReportOptions& options)
   const auto json_of = [&](const GraphRow& row) { return to_json(row, options.more); };
   console::print({{"schema", "grapevine.graph/1"},
                   {"discount", options.discount},
-                  {"rows", Json::list(rows, json_of)}});
+                  {"rows", mapped(rows, json_of)}});
 }
 
 int report(const ReportOptions& options) {

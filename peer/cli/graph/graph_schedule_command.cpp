@@ -64,7 +64,7 @@ void report(const ScheduleOptions& o) {
   if (!o.json) return print_table(rows);
   console::print({{"schema", "grapevine.graph-schedule/1"},
                   {"peers", o.peers},
-                  {"rows", Json::list(rows, row_json)}});
+                  {"rows", mapped(rows, row_json)}});
 }
 
 void print_kinds() {

@@ -120,8 +120,8 @@ void print_json(const Assembly& fleet,
   const auto proposal = [&](const ParallelProposal& p) { return json_of(fleet, p); };
   console::print({{"schema", "grapevine.plan-parallel/1"},
                   {"name", fleet.fleet.name},
-                  {"proposals", Json::list(advice.proposals, proposal)},
-                  {"data_parallel", Json::list(advice.data_parallel, proposal)},
+                  {"proposals", mapped(advice.proposals, proposal)},
+                  {"data_parallel", mapped(advice.data_parallel, proposal)},
                   {"alone", json_of(fleet, advice.alone)},
                   {"batch_to_hide", advice.batch_to_hide},
                   {"search", json_of(found)},
@@ -299,7 +299,7 @@ void print_proposals(const std::vector<Proposal>& all) {
 }
 
 Json json_of(const std::vector<Proposal>& all) {
-  return Json::list(all, [](const Proposal& p) {
+  return mapped(all, [](const Proposal& p) {
     return Json{{"sets", Json(p.sets)},
                 {"seconds_per_round", p.seconds_per_round},
                 {"steps_per_round", p.steps},

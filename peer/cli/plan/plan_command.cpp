@@ -195,7 +195,7 @@ void print_json(const Assembly& fleet,
                 const Calibrated& known) {
   const std::optional<FleetCalibration>& calibration = known.calibration;
   const Sizes share = shares(fleet);
-  const Json samples = Json::list(fleet.partition, [](const auto& rows) { return rows.size(); });
+  const Json samples = mapped(fleet.partition, [](const auto& rows) { return rows.size(); });
   Json plan{{"schema", "grapevine.plan/1"},
             {"name", fleet.fleet.name},
             {"digest", fleet.fleet.digest},

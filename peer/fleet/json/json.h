@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/formats/json_value.h"
+#include "optim/mapped.h"
 
 namespace gv {
 
@@ -42,13 +43,6 @@ class Json {
 
   static Json object() { return Json(Kind::object); }
   static Json array() { return Json(Kind::array); }
-  /// Returns an array of the results of `json_of`, one for each value.
-  template <class Values, class Function>
-  static Json list(const Values& values, Function json_of) {
-    Json all = array();
-    for (const auto& value : values) all.push_back(json_of(value));
-    return all;
-  }
   /// Returns an object with the pairs of a different key and a value.
   template <class Pairs>
   static Json members(const Pairs& pairs) {

@@ -132,7 +132,7 @@ std::string clipped_text(const std::map<PeerId, std::vector<ClippedFlows>>& by) 
 }
 
 Json clipped_json(const std::map<PeerId, std::vector<ClippedFlows>>& by) {
-  return Json::list(clipped_peers(by), [](const ClippedPeer& clipped) {
+  return mapped(clipped_peers(by), [](const ClippedPeer& clipped) {
     return Json{{"peer", clipped.peer},   {"exchanges", clipped.exchanges}, {"far", clipped.far},
                 {"still", clipped.still}, {"steps", clipped.steps},         {"by", clipped.by}};
   });
@@ -179,7 +179,7 @@ std::string uneven_text(const std::vector<UnevenEdge>& edges) {
 }
 
 Json uneven_json(const std::vector<UnevenEdge>& edges) {
-  return Json::list(edges, [](const UnevenEdge& e) {
+  return mapped(edges, [](const UnevenEdge& e) {
     return Json{
         {"peers", std::vector<PeerId>{e.a, e.b}},
         {"exchanges", std::vector<std::uint64_t>{e.at_a.exchange.value, e.at_b.exchange.value}},

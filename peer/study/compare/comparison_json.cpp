@@ -113,7 +113,7 @@ Json section_json(const Comparison& comparison, const Section& section) {
   for (std::size_t k = 0; k < section.contenders.size(); ++k)
     contenders.push_back(contender_json(section.contenders[k], section.pareto[k]));
   json["pairs"] =
-      Json::list(section.pairs, [&](const PairResult& pair) { return pair_json(section, pair); });
+      mapped(section.pairs, [&](const PairResult& pair) { return pair_json(section, pair); });
   if (comparison.target) json["why"] = explanation_json(section);
   return json;
 }
@@ -215,7 +215,7 @@ Json comparison_json(const Comparison& c, const std::vector<std::string>& left_o
             {"left_out", left_out},
             {"notes", c.notes}};
   json["sections"] =
-      Json::list(c.sections, [&](const Section& section) { return section_json(c, section); });
+      mapped(c.sections, [&](const Section& section) { return section_json(c, section); });
   return json;
 }
 

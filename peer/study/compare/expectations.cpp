@@ -365,7 +365,7 @@ std::string to_string(const JudgedClaim& claim) {
 }
 
 Json claims_json(const std::vector<JudgedClaim>& claims) {
-  return Json::list(claims, [](const JudgedClaim& claim) {
+  return mapped(claims, [](const JudgedClaim& claim) {
     return Json{
         {"claim", claim.text}, {"verdict", name_of(claim.verdict)}, {"measured", claim.reason}};
   });

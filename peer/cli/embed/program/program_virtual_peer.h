@@ -255,8 +255,6 @@ class ProgramSeat : public Program {
   std::uint64_t pull(const gv_call& call, std::size_t bytes) override;
   int wait(std::uint64_t handle, std::span<std::byte> data, int timeout_ms) override;
   void end_turn() override;
-  std::vector<int> pause() override { return {}; }
-  void go_on() override {}
 
  private:
   bool is_peer() const { return words_.task == ProgramTask::peer; }
