@@ -8,6 +8,7 @@ gv_shared(grapevine_library)
 set(GV_LIBRARY_SYMBOLS ${PROJECT_SOURCE_DIR}/peer/cli/embed/libgrapevine.map)
 set_target_properties(grapevine_library PROPERTIES
   OUTPUT_NAME grapevine
+  GV_WITHOUT_MODELS ON
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
   CXX_VISIBILITY_PRESET hidden
   # What was sent to another machine finds what was sent with it.
@@ -18,7 +19,8 @@ target_include_directories(grapevine_library INTERFACE ${PROJECT_SOURCE_DIR}/pee
 target_link_libraries(grapevine_library PRIVATE gv_embed fmt::fmt)
 # The C++ library of whoever loads it may be older, and none of its own is seen outside.
 target_link_options(grapevine_library PRIVATE -static-libstdc++ -static-libgcc
-  LINKER:--version-script=${GV_LIBRARY_SYMBOLS} LINKER:--no-undefined LINKER:--as-needed LINKER:--gc-sections)
+  LINKER:--version-script=${GV_LIBRARY_SYMBOLS} LINKER:--no-undefined LINKER:--as-needed LINKER:--gc-sections
+  LINKER:-z,muldefs)   # no_models.cpp, before what it replaces
 # Functions that are the same, as those of one template for two types of one layout, are kept once. Gold alone does it.
 include(CheckLinkerFlag)
 check_linker_flag(CXX "-fuse-ld=gold;LINKER:--icf=safe" GV_FOLDS_FUNCTIONS)

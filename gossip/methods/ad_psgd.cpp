@@ -28,7 +28,7 @@
 namespace gv {
 namespace {
 
-constexpr std::uint32_t question = 0, answer = 1;  ///< the parts of Kind::push
+constexpr std::uint32_t question_part = 0, answer_part = 1;  ///< the parts of Kind::push
 
 /// Maximum number of open pairs; then a peer asks no other neighbour. With one, a slow neighbour
 /// would block the others. With three, flows of half a difference each, computed from an old x, add
@@ -104,7 +104,7 @@ Task<> take_question(Peer& me, Message asked, Pairs& pairs) {
   if (asked.life != me.life(asked.from)) co_return;  // its successor has not asked
   const auto open = with_sender(opens, asked);
   if (open == opens.end()) {
-    me.send(asked.from, Kind::push, mine, answer, asked.number);
+    me.send(asked.from, Kind::push, mine, answer_part, asked.number);
   } else {
     mine = settle(opens, open);
   }
@@ -115,8 +115,8 @@ Task<> take_question(Peer& me, Message asked, Pairs& pairs) {
 Task<> take(Peer& me, Message message, Pairs& pairs) {
   pairs.sent = message.sent;
   pairs.ways[message.from].add(std::max(Time{0}, me.world.now() - message.sent));
-  return message.part == question ? take_question(me, std::move(message), pairs)
-                                  : take_answer(me, std::move(message), pairs.opens);
+  return message.part == question_part ? take_question(me, std::move(message), pairs)
+                                       : take_answer(me, std::move(message), pairs.opens);
 }
 
 /// A process that has left without an answer has not applied its flow, and the flow of one that has
@@ -153,7 +153,7 @@ std::optional<PeerId> draw(Peer& me, const Opens& opens) {
 
 Task<> ask(Peer& me, PeerId peer, Opens& opens) {
   const Payload ours = co_await me.encode(Vector::x, whole(me), me.codec());
-  me.send(peer, Kind::push, ours, question);
+  me.send(peer, Kind::push, ours, question_part);
   opens[peer] = {me.round, me.life(peer), ours, me.world.now()};
 }
 
@@ -247,15 +247,15 @@ Task<> ad_psgd(Peer& me) {
 
 /// Two messages of a neighbour may wait: its answer and a question, or two questions of which the
 /// first crossed ours.
-std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+std::vector<Channel> ad_psgd_channels(const Setup& setup, std::size_t d) {
   const std::size_t bytes = payload_bytes(setup.codec, d);
   const auto fits = [bytes](PeerId, std::uint32_t part, std::size_t size) {
-    return (part == question || part == answer) && size == bytes;
+    return (part == question_part || part == answer_part) && size == bytes;
   };
   return {{.kind = Kind::push, .most_bytes = bytes, .fits = fits, .keeps = Keeps::queue}};
 }
 
-std::string objection(const Setup& setup, const MixingMatrix* w) {
+std::string ad_psgd_objection(const Setup& setup, const MixingMatrix* w) {
   if (setup.local_steps != 1)
     return "ad-psgd averages while it computes each gradient: train.local_steps must be 1";
   if (setup.scheduled || (w != nullptr && w->directed()))
@@ -271,8 +271,8 @@ extern const AlgorithmRow ad_psgd_row{
     .run = ad_psgd,
     .mixes = true,
     .codecs = Codecs::dense,
-    .channels = channels,
-    .objection = objection,
+    .channels = ad_psgd_channels,
+    .objection = ad_psgd_objection,
     .program = split_steps,
     .promise = Promise::mean,
     .synchronous = false,

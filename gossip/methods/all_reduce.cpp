@@ -66,7 +66,7 @@ Task<> by_host(Peer& me) {
   return synchronous_sgd(me, average_by_host);
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string all_reduce_objection(const Setup& setup, const MixingMatrix*) {
   if (setup.local_steps == 1) return "";
   return "all-reduce averages every gradient: train.local_steps must be 1; `algorithm: local-sgd` "
          "averages the models after a number of steps";
@@ -76,7 +76,7 @@ std::string doubling_objection(const Setup& setup, const MixingMatrix* w) {
   if (!std::has_single_bit(setup.peers))
     return "recursive doubling needs a power of two peers, not " + std::to_string(setup.peers) +
            ": take `order: ring`";
-  return objection(setup, w);
+  return all_reduce_objection(setup, w);
 }
 
 /// Adds what all orders have in common.
@@ -96,7 +96,7 @@ extern const AlgorithmRow ring_all_reduce_row =
             .run = by_ring,
             .links = ring_links,
             .channels = ring_channels,
-            .objection = objection,
+            .objection = all_reduce_objection,
             .by_coordinate = true,
             .summary = "synchronous SGD, gradients averaged along a ring; Patarasuk & Yuan 2009"});
 extern const AlgorithmRow driver_all_reduce_row =
@@ -105,7 +105,7 @@ extern const AlgorithmRow driver_all_reduce_row =
             .run = by_driver,
             .links = driver_links,
             .channels = piece_channels,
-            .objection = objection,
+            .objection = all_reduce_objection,
             .by_coordinate = true,
             .summary = "synchronous SGD, gradients averaged by peer 0; Li et al. 2014"});
 extern const AlgorithmRow doubling_all_reduce_row = in_all(
@@ -123,7 +123,7 @@ extern const AlgorithmRow hierarchical_all_reduce_row = in_all(
      .run = by_host,
      .links = host_links,
      .channels = host_channels,
-     .objection = objection,
+     .objection = all_reduce_objection,
      .summary = "synchronous SGD, gradients summed on each machine, then along a ring of machines; "
                 "arXiv:1807.11205"});
 

@@ -20,7 +20,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option async_diloco_options[] = {
     servers_option,
     {.name = "buffer",
      .usual = 0,
@@ -42,7 +42,7 @@ double buffer_of(const Setup& setup) {
 }
 
 /// A successor of a dead process first asks for the model, for a round.
-Task<> work(Peer& me) {
+Task<> async_diloco_work(Peer& me) {
   const Vector moved = me.vector("moved");
   bool asks = me.plan.rejoins;
   for (; me.running(); co_await me.end_round()) {
@@ -82,7 +82,7 @@ Task<> step_along(Peer& me) {
   if (share > 0) co_await me.axpby(static_cast<float>(-lr * beta * share), m, 1, Vector::x);
 }
 
-Task<> serve(Peer& me) {
+Task<> async_diloco_serve(Peer& me) {
   while (more_pushes(me)) {
     const Next next = co_await me.next(Kind::push);
     if (!next.message) continue;
@@ -100,7 +100,7 @@ Task<> serve(Peer& me) {
   }
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string async_diloco_objection(const Setup& setup, const MixingMatrix*) {
   const auto parts = static_cast<std::uint64_t>(buffer_of(setup));
   if (setup.settings.find("c")->second * buffer_of(setup) <= 1 + 1e-9) return "";
   return "with `c` above 1 / N the parts of a buffer apply more than the whole momentum: take "
@@ -112,14 +112,14 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
 
 extern const AlgorithmRow async_diloco_row{
     .kind = "async-diloco",
-    .run = work,
-    .serve = serve,
+    .run = async_diloco_work,
+    .serve = async_diloco_serve,
     .servers = count_servers,
     .codecs = Codecs::all,
     .links = server_links,
     .channels = asking_channels,
-    .options = options,
-    .objection = objection,
+    .options = async_diloco_options,
+    .objection = async_diloco_objection,
     .clips_sums = true,
     .program = whole_steps,
     .promise = Promise::once,

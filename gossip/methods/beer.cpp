@@ -21,7 +21,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {consensus_gamma};
+constexpr Option beer_options[] = {consensus_gamma};
 constexpr Option momentum_options[] = {
     consensus_gamma,
     {.name = "lambda",
@@ -51,14 +51,14 @@ Task<> motef(Peer& me) {
   return track_by_differences(me, lambda, 1 - lambda);
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic beer_traffic(const Setup& setup) {
   return {.streams = {{.carries = "x"}, {.carries = "v", .returns = "v"}},
           .codec = setup.codec,
           .running = true,
           .step = consensus_step(setup, "gamma")};
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string beer_objection(const Setup& setup, const MixingMatrix*) {
   return objection_to_many_steps(setup, "beer");
 }
 
@@ -73,10 +73,10 @@ extern const AlgorithmRow beer_row{
     .kind = "beer",
     .run = beer,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = beer_traffic,
     .codecs = Codecs::all,
-    .options = options,
-    .objection = objection,
+    .options = beer_options,
+    .objection = beer_objection,
     .program = changed_gradients,
     .promise = Promise::tracking,
     .by_coordinate = true,
@@ -88,7 +88,7 @@ extern const AlgorithmRow motef_row{
     .kind = "motef",
     .run = motef,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = beer_traffic,
     .codecs = Codecs::all,
     .options = momentum_options,
     .objection = momentum_objection,

@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {consensus_gamma};
+constexpr Option choco_sgd_options[] = {consensus_gamma};
 
 Task<> choco_sgd(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
@@ -20,7 +20,7 @@ Task<> choco_sgd(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic choco_sgd_traffic(const Setup& setup) {
   return {.codec = setup.codec, .running = true, .step = consensus_step(setup, "gamma")};
 }
 
@@ -30,9 +30,9 @@ extern const AlgorithmRow choco_sgd_row{
     .kind = "choco-sgd",
     .run = choco_sgd,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = choco_sgd_traffic,
     .codecs = Codecs::all,
-    .options = options,
+    .options = choco_sgd_options,
     .program = whole_steps,
     .promise = Promise::mean,
     .by_coordinate = true,

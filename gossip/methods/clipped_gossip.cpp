@@ -10,12 +10,13 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "tau",
-                               .usual = 0.1,
-                               .least = 1e-9,
-                               .most = 1e9,
-                               .help = "maximum difference to a neighbour's model that counts in "
-                                       "full, tau; about the length of a step"}};
+constexpr Option clipped_gossip_options[] = {
+    {.name = "tau",
+     .usual = 0.1,
+     .least = 1e-9,
+     .most = 1e9,
+     .help = "maximum difference to a neighbour's model that counts in "
+             "full, tau; about the length of a step"}};
 
 Task<> clipped_gossip(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
@@ -25,7 +26,7 @@ Task<> clipped_gossip(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic clipped_gossip_traffic(const Setup& setup) {
   return {.clip = setup.settings.find("tau")->second};
 }
 
@@ -35,8 +36,8 @@ extern const AlgorithmRow clipped_gossip_row{
     .kind = "clipped-gossip",
     .run = clipped_gossip,
     .mixes = true,
-    .traffic = traffic,
-    .options = options,
+    .traffic = clipped_gossip_traffic,
+    .options = clipped_gossip_options,
     .program = whole_steps,
     .promise = Promise::mean,
     .summary =

@@ -23,14 +23,14 @@ Task<> d2(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic d2_traffic(const Setup& setup) {
   return {.streams = {{.moves = {"x", "sum of flows"}, .returns = "sum of flows"}},
           .codec = setup.codec};
 }
 
 /// Tang et al., Assumption 1: lambda_n > -1/3. There, gradients of x_t and x_{t-1} of opposite sign
 /// at the ends of the graph excite each other.
-std::string objection(const Setup& setup, const MixingMatrix* w) {
+std::string d2_objection(const Setup& setup, const MixingMatrix* w) {
   if (std::string why = objection_to_many_steps(setup, "d2"); !why.empty()) return why;
   if (std::string why = objection_to_remembered_flows(setup, "d2"); !why.empty()) return why;
   return objection_to_lambda_n("d2", w, {.beside = " (exact diffusion)"});
@@ -42,9 +42,9 @@ extern const AlgorithmRow d2_row{
     .kind = "d2",
     .run = d2,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = d2_traffic,
     .codecs = Codecs::dense,
-    .objection = objection,
+    .objection = d2_objection,
     .program = whole_steps,
     .promise = Promise::tracking,
     .by_coordinate = true,

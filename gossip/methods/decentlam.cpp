@@ -20,7 +20,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option decentlam_options[] = {
     {.name = "beta", .usual = 0.9, .least = 0, .most = 0.999999, .help = "momentum, beta"}};
 
 Task<> decentlam(Peer& me) {
@@ -49,7 +49,7 @@ Task<> decentlam(Peer& me) {
   }
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string decentlam_objection(const Setup& setup, const MixingMatrix*) {
   std::string why = objection_to_second_momentum(setup, "decentlam", "beta");
   if (!why.empty()) return why;
   if (setup.local_steps != 1)
@@ -71,8 +71,8 @@ extern const AlgorithmRow decentlam_row{
     .undirected = true,
     .traffic = encoded,
     .codecs = Codecs::dense,
-    .options = options,
-    .objection = objection,
+    .options = decentlam_options,
+    .objection = decentlam_objection,
     .program = {.turns = ProgramUse::Turns::gradient_then_step,
                 .gradients = ProgramUse::Gradients::kept,
                 .rate = true},

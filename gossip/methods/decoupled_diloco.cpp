@@ -37,7 +37,7 @@ namespace {
 
 constexpr std::string_view merges[] = {"mean", "radial"};
 
-constexpr Option options[] = {
+constexpr Option decoupled_diloco_options[] = {
     servers_option,
     {.name = "quorum",
      .usual = 0,
@@ -85,7 +85,7 @@ Task<> train(Peer& me, Vector theta, std::uint32_t delay) {
 
 /// A successor of a dead process first asks for the model, for a round. A late peer continues in
 /// the round of its servers.
-Task<> work(Peer& me) {
+Task<> decoupled_diloco_work(Peer& me) {
   const Vector theta = me.vector("theta");
   const auto delay = static_cast<std::uint32_t>(me.number("delay"));
   if (me.round == 0) co_await me.copy(Vector::x, theta);
@@ -237,7 +237,7 @@ Task<> step_along(Peer& me, std::map<PeerId, Payload> came) {
   co_await outer_step(me, delta, me.vector("outer momentum"));
 }
 
-Task<> serve(Peer& me) {
+Task<> decoupled_diloco_serve(Peer& me) {
   Desk desk;
   for (; me.running(); co_await me.end_round()) {
     const std::set<PeerId> chosen = co_await choose(me, desk);
@@ -264,7 +264,7 @@ std::vector<PeerId> links(const Setup& setup, PeerId i) {
 }
 
 /// The first server is at most as many rounds ahead of another as there are peers whose parts wait.
-std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+std::vector<Channel> decoupled_diloco_channels(const Setup& setup, std::size_t d) {
   std::vector<Channel> all = asking_channels(setup, d);
   const std::size_t bytes_told = setup.peers * sizeof(float);
   const auto told = [=, first = setup.peers](PeerId from, std::uint32_t part, std::size_t bytes) {
@@ -277,7 +277,7 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   return all;
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string decoupled_diloco_objection(const Setup& setup, const MixingMatrix*) {
   if (quorum_of(setup) > setup.peers)
     return "`quorum` asks for more parts than there are peers: take " +
            std::to_string(setup.peers) + " at most, or 0 for all";
@@ -288,14 +288,14 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
 
 extern const AlgorithmRow decoupled_diloco_row{
     .kind = "decoupled-diloco",
-    .run = work,
-    .serve = serve,
+    .run = decoupled_diloco_work,
+    .serve = decoupled_diloco_serve,
     .servers = count_servers,
     .codecs = Codecs::all,
     .links = links,
-    .channels = channels,
-    .options = options,
-    .objection = objection,
+    .channels = decoupled_diloco_channels,
+    .options = decoupled_diloco_options,
+    .objection = decoupled_diloco_objection,
     .clips_sums = true,
     .program = whole_steps,
     .promise = Promise::once,

@@ -9,11 +9,12 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "eta",
-                               .usual = step_by_codec,
-                               .least = 0,
-                               .most = 1,
-                               .help = "consensus step size, eta; 0: chosen by the codec"}};
+constexpr Option deep_squeeze_options[] = {
+    {.name = "eta",
+     .usual = step_by_codec,
+     .least = 0,
+     .most = 1,
+     .help = "consensus step size, eta; 0: chosen by the codec"}};
 
 Task<> deep_squeeze(Peer& me) {
   const Vector v = me.vector("compensated");
@@ -27,7 +28,7 @@ Task<> deep_squeeze(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic deep_squeeze_traffic(const Setup& setup) {
   return {.streams = {{.carries = "compensated", .moves = {"x"}, .sent = "sent"}},
           .codec = setup.codec,
           .step = consensus_step(setup, "eta")};
@@ -39,9 +40,9 @@ extern const AlgorithmRow deep_squeeze_row{
     .kind = "deep-squeeze",
     .run = deep_squeeze,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = deep_squeeze_traffic,
     .codecs = Codecs::all,
-    .options = options,
+    .options = deep_squeeze_options,
     .program = whole_steps,
     .promise = Promise::mean,
     .by_coordinate = true,

@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {outer_lr_option(0.7), outer_momentum_option};
+constexpr Option diloco_options[] = {outer_lr_option(0.7), outer_momentum_option};
 
 Task<> diloco(Peer& me) {
   const Group all = everyone(me);
@@ -41,7 +41,7 @@ extern const AlgorithmRow diloco_row{
     .codecs = Codecs::dense,
     .links = ring_links,
     .channels = ring_channels,
-    .options = options,
+    .options = diloco_options,
     .clips_sums = true,
     .program = whole_steps,
     .promise = Promise::agreement,

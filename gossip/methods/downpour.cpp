@@ -21,7 +21,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option downpour_options[] = {
     servers_option,
     optimizer_option(2),
     {.name = "fetch",
@@ -48,7 +48,7 @@ constexpr Option options[] = {
      .most = 10,
      .help = "exponent a of the weight of a late sum, (1 + server steps since its fetch)^-a"}};
 
-Task<> work(Peer& me) {
+Task<> downpour_work(Peer& me) {
   const Vector accrued = me.vector("accrued");
   const auto fetch = static_cast<Round>(me.number("fetch"));
   const auto together = static_cast<Round>(me.number("push"));
@@ -95,7 +95,7 @@ Task<> apply(Peer& me, PeerId worker) {
   ++steps_done(me);
 }
 
-Task<> serve(Peer& me) {
+Task<> downpour_serve(Peer& me) {
   const auto together = static_cast<double>(me.number("push"));
   while (more_pushes(me)) {
     const Next next = co_await me.next(Kind::push);
@@ -116,7 +116,7 @@ Task<> serve(Peer& me) {
 }
 
 /// Between two fetches a worker pushes fetch / push sums, which may all wait.
-std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+std::vector<Channel> downpour_channels(const Setup& setup, std::size_t d) {
   std::vector<Channel> both = asking_channels(setup, d);
   const double fetch = setup.settings.find("fetch")->second;
   const double push = setup.settings.find("push")->second;
@@ -125,12 +125,12 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
 }
 
 /// A server steps once for each `buffer` of sums.
-double steps(const Setup& setup, PeerId i) {
+double downpour_steps(const Setup& setup, PeerId i) {
   const double pushed = setup.settings.find("push")->second * setup.settings.find("buffer")->second;
   return i < setup.peers ? 1 : setup.peers / pushed;
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string downpour_objection(const Setup& setup, const MixingMatrix*) {
   if (setup.local_steps == 1) return optimizer_objection(setup);
   return "downpour counts its steps by `fetch` and `push`: train.local_steps must be 1";
 }
@@ -139,16 +139,16 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
 
 extern const AlgorithmRow downpour_row{
     .kind = "downpour",
-    .run = work,
-    .serve = serve,
+    .run = downpour_work,
+    .serve = downpour_serve,
     .servers = count_servers,
     .codecs = Codecs::all,
     .links = server_links,
-    .channels = channels,
-    .options = options,
-    .objection = objection,
+    .channels = downpour_channels,
+    .options = downpour_options,
+    .objection = downpour_objection,
     .optimizer = servers_optimizer,
-    .steps = steps,
+    .steps = downpour_steps,
     .clips_sums = true,
     .program = {.turns = ProgramUse::Turns::gradient_then_step,
                 .gradients = ProgramUse::Gradients::read,

@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option easgd_options[] = {
     servers_option,
     {.name = "alpha",
      .usual = 0.1,
@@ -39,7 +39,7 @@ Task<> draw(Peer& me, Vector v, float alpha, Vector theirs, float count, Vector 
   co_await me.axpby(-alpha * count, ours, 1, v);
 }
 
-Task<> work(Peer& me) {
+Task<> easgd_work(Peer& me) {
   const Vector sent = me.vector("sent");
   const Vector centre = me.vector("centre");
   const auto alpha = static_cast<float>(me.number("alpha"));
@@ -107,11 +107,11 @@ Task<> serve_each(Peer& me) {
   }
 }
 
-double steps(const Setup& setup, PeerId) {
+double easgd_steps(const Setup& setup, PeerId) {
   return setup.settings.find("tau")->second;
 }
 
-OptimizerSpec optimizer(OptimizerSpec usual, const Setup& setup, PeerId i) {
+OptimizerSpec easgd_optimizer(OptimizerSpec usual, const Setup& setup, PeerId i) {
   const double momentum = setup.settings.find("momentum")->second;
   if (i >= setup.peers || momentum == 0) return usual;
   usual.momentum = momentum;
@@ -119,7 +119,7 @@ OptimizerSpec optimizer(OptimizerSpec usual, const Setup& setup, PeerId i) {
   return usual;
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string easgd_objection(const Setup& setup, const MixingMatrix*) {
   const bool own = setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0;
   if (own && setup.settings.find("momentum")->second != 0)
     return "easgd has a `momentum` of its own: take `train.optimizer: { kind: sgd }` without one";
@@ -129,7 +129,7 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
 
 std::string sync_objection(const Setup& setup, const MixingMatrix* w) {
   const double pull = setup.settings.find("alpha")->second * setup.peers;
-  if (pull <= 1) return objection(setup, w);
+  if (pull <= 1) return easgd_objection(setup, w);
   return "the centre moves by n alpha of its distance to the workers, and more than 1 overshoots: "
          "take an "
          "`alpha` of 1 / " +
@@ -141,16 +141,16 @@ std::string sync_objection(const Setup& setup, const MixingMatrix* w) {
 extern const AlgorithmRow sync_easgd_row{
     .kind = "easgd",
     .order = "sync",
-    .run = work,
+    .run = easgd_work,
     .serve = serve_together,
     .servers = count_servers,
     .codecs = Codecs::dense,
     .links = server_links,
     .channels = queue_channels,
-    .options = options,
+    .options = easgd_options,
     .objection = sync_objection,
-    .optimizer = optimizer,
-    .steps = steps,
+    .optimizer = easgd_optimizer,
+    .steps = easgd_steps,
     .clips_sums = true,
     .program = split_steps,
     .promise = Promise::once,
@@ -158,16 +158,16 @@ extern const AlgorithmRow sync_easgd_row{
 extern const AlgorithmRow async_easgd_row{
     .kind = "easgd",
     .order = "async",
-    .run = work,
+    .run = easgd_work,
     .serve = serve_each,
     .servers = count_servers,
     .codecs = Codecs::dense,
     .links = server_links,
     .channels = queue_channels,
-    .options = options,
-    .objection = objection,
-    .optimizer = optimizer,
-    .steps = steps,
+    .options = easgd_options,
+    .objection = easgd_objection,
+    .optimizer = easgd_optimizer,
+    .steps = easgd_steps,
     .clips_sums = true,
     .program = split_steps,
     .promise = Promise::once,

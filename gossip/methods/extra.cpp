@@ -24,12 +24,12 @@ Task<> extra(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic extra_traffic(const Setup& setup) {
   return {.streams = {{.moves = {"x", "sum of flows"}, .returns = "sum of flows"}},
           .codec = setup.codec};
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string extra_objection(const Setup& setup, const MixingMatrix*) {
   if (std::string why = objection_to_many_steps(setup, "extra"); !why.empty()) return why;
   return objection_to_remembered_flows(setup, "extra");
 }
@@ -40,9 +40,9 @@ extern const AlgorithmRow extra_row{
     .kind = "extra",
     .run = extra,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = extra_traffic,
     .codecs = Codecs::dense,
-    .objection = objection,
+    .objection = extra_objection,
     .program = whole_steps,
     .promise = Promise::tracking,
     .by_coordinate = true,

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view mixings[] = {"neighbours", "none"};
 
-constexpr Option options[] = {
+constexpr Option factored_diloco_options[] = {
     {.name = "mix2",
      .usual = 0,
      .least = 0,
@@ -77,11 +77,11 @@ Task<> factored_diloco(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic factored_diloco_traffic(const Setup& setup) {
   return {.streams = {{.carries = "outer gradient"}}, .codec = setup.codec};
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string factored_diloco_objection(const Setup& setup, const MixingMatrix*) {
   return objection_to_waits(setup, "factored-diloco");
 }
 
@@ -91,12 +91,12 @@ extern const AlgorithmRow factored_diloco_row{
     .kind = "factored-diloco",
     .run = factored_diloco,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = factored_diloco_traffic,
     .codecs = Codecs::dense,
     .links = ring_links,
     .channels = plain_ring_channels,
-    .options = options,
-    .objection = objection,
+    .options = factored_diloco_options,
+    .objection = factored_diloco_objection,
     .program = whole_steps,
     .promise = Promise::agreement,
     .summary =

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view optimizers[] = {"mean", "adagrad", "adam", "yogi"};
 
-constexpr Option options[] = {
+constexpr Option fedavg_options[] = {
     servers_option,
     fraction_option,
     {.name = "epochs",
@@ -85,7 +85,7 @@ double server_rate(const Setup& setup) {
 }
 
 /// Returns the steps of a peer in a round in which it is drawn.
-double steps(const Setup& setup, PeerId i) {
+double fedavg_steps(const Setup& setup, PeerId i) {
   const std::uint64_t pass = i < setup.epochs.size() ? setup.epochs[i] : 1;
   return static_cast<double>(pass) * option(setup, "epochs");
 }
@@ -100,10 +100,10 @@ Task<> proximal_step(Peer& me, Vector start, float mu) {
 }
 
 /// A late worker was left out until its answer came: it continues in the round of its server.
-Task<> work(Peer& me) {
+Task<> fedavg_work(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector moved = me.vector("moved");
-  const auto passes = static_cast<std::uint64_t>(steps(setup, me.plan.id));
+  const auto passes = static_cast<std::uint64_t>(fedavg_steps(setup, me.plan.id));
   const auto mu = static_cast<float>(me.number("mu"));
   std::uint64_t talk = 0;
   for (; me.running(); co_await me.end_round()) {
@@ -129,7 +129,7 @@ Task<> take_step(Peer& me, Vector sum, double samples) {
   co_await me.step_local();
 }
 
-Task<> serve(Peer& me) {
+Task<> fedavg_serve(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector sum = me.vector("sum");
   std::map<PeerId, double> owned;
@@ -153,11 +153,11 @@ Task<> serve(Peer& me) {
   }
 }
 
-std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+std::vector<Channel> fedavg_channels(const Setup& setup, std::size_t d) {
   return server_channels(setup, d, Keeps::numbered);
 }
 
-OptimizerSpec optimizer(OptimizerSpec usual, const Setup& setup, PeerId i) {
+OptimizerSpec fedavg_optimizer(OptimizerSpec usual, const Setup& setup, PeerId i) {
   if (i < setup.peers || takes_the_mean(setup)) return usual;
   const auto chosen = static_cast<std::size_t>(option(setup, "optimizer"));
   return {.kind = "fed-" + std::string(optimizers[chosen]),
@@ -169,10 +169,10 @@ OptimizerSpec optimizer(OptimizerSpec usual, const Setup& setup, PeerId i) {
 }
 
 double steps_on_average(const Setup& setup, PeerId i) {
-  return steps(setup, i) * draws(setup) / setup.peers;
+  return fedavg_steps(setup, i) * draws(setup) / setup.peers;
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string fedavg_objection(const Setup& setup, const MixingMatrix*) {
   if (std::string why = aggregate_objection(setup, draws(setup)); !why.empty()) return why;
   if (setup.local_steps != 1)
     return "fedavg counts its steps by `epochs`: train.local_steps must be 1";
@@ -183,15 +183,15 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
 
 extern const AlgorithmRow fedavg_row{
     .kind = "fedavg",
-    .run = work,
-    .serve = serve,
+    .run = fedavg_work,
+    .serve = fedavg_serve,
     .servers = count_servers,
     .codecs = Codecs::all,
     .links = server_links,
-    .channels = channels,
-    .options = options,
-    .objection = objection,
-    .optimizer = optimizer,
+    .channels = fedavg_channels,
+    .options = fedavg_options,
+    .objection = fedavg_objection,
+    .optimizer = fedavg_optimizer,
     .steps = steps_on_average,
     .clips_sums = true,
     .program = whole_steps,

@@ -20,7 +20,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option flexrr_options[] = {
     servers_option,
     {.name = "slices",
      .usual = 8,
@@ -177,12 +177,12 @@ Task<> flexrr(Peer& me) {
   co_await helping.join();
 }
 
-Task<> serve(Peer& me) {
+Task<> flexrr_serve(Peer& me) {
   return serve_mean(me, me.plan.setup->peers);
 }
 
 /// Allows for one worker in two rounds, which is as far as two can be apart.
-std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+std::vector<Channel> flexrr_channels(const Setup& setup, std::size_t d) {
   std::vector<Channel> all = queue_channels(setup, d);
   const std::uint32_t slices = slices_of(setup);
   const std::size_t most = setup.most_samples_bytes;
@@ -220,13 +220,13 @@ std::vector<PeerId> links(const Setup& setup, PeerId i) {
   return all;
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string flexrr_objection(const Setup& setup, const MixingMatrix*) {
   if (setup.local_steps == 1) return own_samples_objection(setup);
   return "the servers of flexrr take every gradient: train.local_steps must be 1";
 }
 
 /// Rounds with help and without help differ in length, and pauses end within this many rounds.
-Round period(const Setup&) {
+Round flexrr_period(const Setup&) {
   return longest_pause;
 }
 
@@ -235,14 +235,14 @@ Round period(const Setup&) {
 extern const AlgorithmRow flexrr_row{
     .kind = "flexrr",
     .run = flexrr,
-    .serve = serve,
+    .serve = flexrr_serve,
     .servers = count_servers,
     .codecs = Codecs::all,
     .links = links,
-    .channels = channels,
-    .options = options,
-    .objection = objection,
-    .period = period,
+    .channels = flexrr_channels,
+    .options = flexrr_options,
+    .objection = flexrr_objection,
+    .period = flexrr_period,
     .clips_sums = true,
     .hands_samples = true,
     .program =

@@ -12,14 +12,15 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "every",
-                               .usual = 6,
-                               .least = 1,
-                               .most = 1e12,
-                               .whole = true,
-                               .help = "number of rounds between two global averages, H"}};
+constexpr Option gossip_pga_options[] = {
+    {.name = "every",
+     .usual = 6,
+     .least = 1,
+     .most = 1e12,
+     .whole = true,
+     .help = "number of rounds between two global averages, H"}};
 
-Round period(const Setup& setup) {
+Round gossip_pga_period(const Setup& setup) {
   return static_cast<Round>(setup.settings.find("every")->second);
 }
 
@@ -37,7 +38,7 @@ Task<bool> average_all(Peer& me, Group all) {
 
 Task<> gossip_pga(Peer& me) {
   const Group all = everyone(me);
-  const Round every = period(*me.plan.setup);
+  const Round every = gossip_pga_period(*me.plan.setup);
   for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.plain_step();  // x_{k+1/2} = x_k - gamma g_k
@@ -60,8 +61,8 @@ extern const AlgorithmRow gossip_pga_row{
     .codecs = Codecs::dense,
     .links = ring_links,
     .channels = plain_ring_channels,  // the codec is that of the averages with the neighbours
-    .options = options,
-    .period = period,
+    .options = gossip_pga_options,
+    .period = gossip_pga_period,
     .clips_sums = true,
     .program = whole_steps,
     .promise = Promise::agreement,

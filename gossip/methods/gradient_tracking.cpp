@@ -60,7 +60,7 @@ Task<> aug_dgm(Peer& me) {
   }
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string gradient_tracking_objection(const Setup& setup, const MixingMatrix*) {
   return objection_to_many_steps(setup, "gradient-tracking");
 }
 
@@ -93,7 +93,7 @@ constexpr AlgorithmRow tracking(AlgorithmRow row) {
 extern const AlgorithmRow gradient_tracking_row = tracking(
     {.kind = "gradient-tracking",
      .run = gradient_tracking,
-     .objection = objection,
+     .objection = gradient_tracking_objection,
      .by_coordinate = true,
      .summary =
          "steps along an average of all gradients that is passed on: no bias of unlike data; "

@@ -23,26 +23,27 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "beta1",
-                               .usual = 0.9,
-                               .least = 0,
-                               .most = 0.999999,
-                               .help = "decay rate of the first moment"},
-                              {.name = "beta2",
-                               .usual = 0.999,
-                               .least = 0,
-                               .most = 0.999999,
-                               .help = "decay rate of the second moment"},
-                              {.name = "epsilon",
-                               .usual = 1e-8,
-                               .least = 1e-20,
-                               .most = 1e6,
-                               .help = "constant added to the second moment under the root"},
-                              {.name = "bound",
-                               .usual = 1e6,
-                               .least = 1e-20,
-                               .most = 1e30,
-                               .help = "upper bound of the second moments, G"}};
+constexpr Option gt_adam_options[] = {
+    {.name = "beta1",
+     .usual = 0.9,
+     .least = 0,
+     .most = 0.999999,
+     .help = "decay rate of the first moment"},
+    {.name = "beta2",
+     .usual = 0.999,
+     .least = 0,
+     .most = 0.999999,
+     .help = "decay rate of the second moment"},
+    {.name = "epsilon",
+     .usual = 1e-8,
+     .least = 1e-20,
+     .most = 1e6,
+     .help = "constant added to the second moment under the root"},
+    {.name = "bound",
+     .usual = 1e6,
+     .least = 1e-20,
+     .most = 1e30,
+     .help = "upper bound of the second moments, G"}};
 
 struct Adaptation {
   float beta1, beta2, epsilon, bound;
@@ -63,13 +64,13 @@ struct Adaptation {
   }
 };
 
-struct State {
+struct AdamState {
   Tracked of;
   Vector m, v;
 };
 
 /// g <- the direction of the step. Piece by piece in the processor's own memory, on every device.
-Task<> adapt(Peer& me, State s, Adaptation by) {
+Task<> adapt(Peer& me, AdamState s, Adaptation by) {
   for (std::uint32_t part = 0; part < me.pieces(); ++part) {
     const Range r = me.piece(part);
     const std::size_t bytes = r.count * sizeof(float);
@@ -89,9 +90,9 @@ Task<> adapt(Peer& me, State s, Adaptation by) {
 }
 
 Task<> gt_adam(Peer& me) {
-  const State s{{me.vector("y"), me.vector("gradient before")},
-                me.vector("first moment"),
-                me.vector("second moment")};
+  const AdamState s{{me.vector("y"), me.vector("gradient before")},
+                    me.vector("first moment"),
+                    me.vector("second moment")};
   const Adaptation by(me);
   co_await begin_tracking(me, s.of);
   for (; me.running(); co_await me.end_round()) {
@@ -103,7 +104,7 @@ Task<> gt_adam(Peer& me) {
   }
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string gt_adam_objection(const Setup& setup, const MixingMatrix*) {
   std::string wrong = objection_to_second_momentum(setup, "gt-adam", "beta1 and beta2");
   return wrong.empty() ? objection_to_many_steps(setup, "gt-adam") : wrong;
 }
@@ -116,8 +117,8 @@ extern const AlgorithmRow gt_adam_row{
     .mixes = true,
     .traffic = tracking_traffic,
     .codecs = Codecs::dense,
-    .options = options,
-    .objection = objection,
+    .options = gt_adam_options,
+    .objection = gt_adam_objection,
     .program = changed_gradients,
     .promise = Promise::tracking,
     .by_coordinate = true,

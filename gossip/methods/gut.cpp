@@ -23,7 +23,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option gut_options[] = {
     {.name = "mu",
      .usual = 0.9,
      .least = 0,
@@ -43,11 +43,11 @@ Task<> gut(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic gut_traffic(const Setup& setup) {
   return {.streams = {{.moves = {"x", "fading flows"}}}, .codec = setup.codec};
 }
 
-std::string objection(const Setup& setup, const MixingMatrix* w) {
+std::string gut_objection(const Setup& setup, const MixingMatrix* w) {
   if (std::string why = objection_to_clip_norm(setup, "gut"); !why.empty()) return why;
   if (std::string why = objection_to_remembered_flows(setup, "gut"); !why.empty()) return why;
   if (std::string why = objection_to_many_steps(setup, "gut"); !why.empty()) return why;
@@ -63,10 +63,10 @@ extern const AlgorithmRow gut_row{
     .run = gut,
     .mixes = true,
     .undirected = true,
-    .traffic = traffic,
+    .traffic = gut_traffic,
     .codecs = Codecs::dense,
-    .options = options,
-    .objection = objection,
+    .options = gut_options,
+    .objection = gut_objection,
     .program = whole_steps,
     .promise = Promise::mean,
     .by_coordinate = true,

@@ -12,12 +12,12 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "threads",
-                               .usual = 2,
-                               .least = 1,
-                               .most = 256,
-                               .whole = true,
-                               .help = "number of threads per process that share one x"}};
+constexpr Option hogwild_options[] = {{.name = "threads",
+                                       .usual = 2,
+                                       .least = 1,
+                                       .most = 256,
+                                       .whole = true,
+                                       .help = "number of threads per process that share one x"}};
 
 Task<> hogwild(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
@@ -26,7 +26,7 @@ Task<> hogwild(Peer& me) {
   }
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string hogwild_objection(const Setup& setup, const MixingMatrix*) {
   if (!setup.shares_descent)
     return "the threads of hogwild share x where few features of a sample are not zero: take "
            "data of kind `libsvm` or `sparse`, or `d-psgd` with `threads` of each peer";
@@ -45,8 +45,8 @@ extern const AlgorithmRow hogwild_row{
     .mixes = true,
     .traffic = encoded,
     .codecs = Codecs::dense,
-    .options = options,
-    .objection = objection,
+    .options = hogwild_options,
+    .objection = hogwild_objection,
     .program = {.objection = "its threads step on one x in our own arithmetic: take `d-psgd`"},
     .promise = Promise::mean,
     .synchronous = false,

@@ -16,11 +16,12 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "eta_s",
-                               .usual = 1,
-                               .least = 0,
-                               .most = 10,
-                               .help = "fraction of its local update that a peer applies, eta_s"}};
+constexpr Option k_gt_options[] = {
+    {.name = "eta_s",
+     .usual = 1,
+     .least = 0,
+     .most = 10,
+     .help = "fraction of its local update that a peer applies, eta_s"}};
 
 /// Steps along the corrected gradients; returns the length of all steps, each by its rate.
 Task<double> corrected_steps(Peer& me, Vector correction) {
@@ -53,13 +54,13 @@ Task<> k_gt(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic k_gt_traffic(const Setup& setup) {
   return {.streams = {{.carries = "x"},
                       {.carries = "direction", .moves = {"correction"}, .returns = "correction"}},
           .codec = setup.codec};
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string k_gt_objection(const Setup& setup, const MixingMatrix*) {
   return objection_to_other_steps(setup, "k-gt");
 }
 
@@ -69,10 +70,10 @@ extern const AlgorithmRow k_gt_row{
     .kind = "k-gt",
     .run = k_gt,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = k_gt_traffic,
     .codecs = Codecs::dense,
-    .options = options,
-    .objection = objection,
+    .options = k_gt_options,
+    .objection = k_gt_objection,
     .program = {.turns = ProgramUse::Turns::gradient_then_step,
                 .gradients = ProgramUse::Gradients::written,
                 .rate = true},

@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option led_options[] = {
     {.name = "beta",
      .usual = 1,
      .least = 0,
@@ -31,13 +31,13 @@ Task<> led(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic led_traffic(const Setup& setup) {
   return {.streams = {{.moves = {"x", "sum of flows"}, .returns = "sum of flows"}},
           .codec = setup.codec};
 }
 
 /// Without gradients LED is D2, whatever tau: lambda_n has to be above -1/3.
-std::string objection(const Setup& setup, const MixingMatrix* w) {
+std::string led_objection(const Setup& setup, const MixingMatrix* w) {
   std::string why = objection_to_remembered_flows(setup, "led", instead_of_local_steps);
   if (!why.empty()) return why;
   return objection_to_lambda_n("led", w, {.beside = ", or `k-gt`"});
@@ -49,10 +49,10 @@ extern const AlgorithmRow led_row{
     .kind = "led",
     .run = led,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = led_traffic,
     .codecs = Codecs::dense,
-    .options = options,
-    .objection = objection,
+    .options = led_options,
+    .objection = led_objection,
     .program = whole_steps,
     .promise = Promise::tracking,
     .by_coordinate = true,

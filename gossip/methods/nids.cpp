@@ -16,14 +16,14 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option nids_options[] = {
     {.name = "c",
      .usual = 0.5,
      .least = 0.001,
      .most = 1,
      .help = "weight of the averaging, W~ = I - c (I - W): the paper's c times the learning rate"}};
 
-double step_of(const Setup& setup) {
+double nids_step(const Setup& setup) {
   return setup.settings.find("c")->second;
 }
 
@@ -41,17 +41,17 @@ Task<> nids(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic nids_traffic(const Setup& setup) {
   return {.streams = {{.moves = {"x", "sum of flows"}, .returns = "sum of flows"}},
           .codec = setup.codec,
-          .step = step_of(setup)};
+          .step = nids_step(setup)};
 }
 
 /// Requires the same as D2: the least eigenvalue of W~ has to be above -1/3.
-std::string objection(const Setup& setup, const MixingMatrix* w) {
+std::string nids_objection(const Setup& setup, const MixingMatrix* w) {
   if (std::string why = objection_to_many_steps(setup, "nids"); !why.empty()) return why;
   if (std::string why = objection_to_remembered_flows(setup, "nids"); !why.empty()) return why;
-  const std::optional<double> least = diverging_eigenvalue(w, step_of(setup));
+  const std::optional<double> least = diverging_eigenvalue(w, nids_step(setup));
   if (!least) return "";
   return fmt::format(
       "nids diverges when the least eigenvalue of I - c (I - W) is -1/3 or less, and here it is "
@@ -65,10 +65,10 @@ extern const AlgorithmRow nids_row{
     .kind = "nids",
     .run = nids,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = nids_traffic,
     .codecs = Codecs::dense,
-    .options = options,
-    .objection = objection,
+    .options = nids_options,
+    .objection = nids_objection,
     .program = whole_steps,
     .promise = Promise::tracking,
     .by_coordinate = true,

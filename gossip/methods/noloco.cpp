@@ -13,22 +13,23 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "alpha",
-                               .usual = 0.5,
-                               .least = 0,
-                               .most = 0.999999,
-                               .help = "momentum of the outer step, alpha"},
-                              {.name = "beta",
-                               .usual = 0.7,
-                               .least = 0,
-                               .most = 1e6,
-                               .help = "learning rate of the outer step, beta"},
-                              {.name = "gamma",
-                               .usual = 0.7,
-                               .least = 0,
-                               .most = 4,
-                               .help = "strength of the pull between slow weights, gamma; the "
-                                       "paper's theory needs alpha < gamma < 2 + alpha"}};
+constexpr Option noloco_options[] = {
+    {.name = "alpha",
+     .usual = 0.5,
+     .least = 0,
+     .most = 0.999999,
+     .help = "momentum of the outer step, alpha"},
+    {.name = "beta",
+     .usual = 0.7,
+     .least = 0,
+     .most = 1e6,
+     .help = "learning rate of the outer step, beta"},
+    {.name = "gamma",
+     .usual = 0.7,
+     .least = 0,
+     .most = 4,
+     .help = "strength of the pull between slow weights, gamma; the "
+             "paper's theory needs alpha < gamma < 2 + alpha"}};
 
 Task<> noloco(Peer& me) {
   const Vector phi = me.vector("slow weights");
@@ -51,7 +52,7 @@ Task<> noloco(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic noloco_traffic(const Setup& setup) {
   return {.streams = {{.carries = "told", .moves = {"x", "outer momentum"}}}, .codec = setup.codec};
 }
 
@@ -62,9 +63,9 @@ extern const AlgorithmRow noloco_row{
     .run = noloco,
     .mixes = true,
     .undirected = true,
-    .traffic = traffic,
+    .traffic = noloco_traffic,
     .codecs = Codecs::dense,
-    .options = options,
+    .options = noloco_options,
     .program = whole_steps,
     .promise = Promise::mean,
     .by_coordinate = true,

@@ -93,7 +93,7 @@ double async_steps(const Setup& setup, PeerId i) {
   return i < setup.peers ? 1 : setup.peers;
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string parameter_server_objection(const Setup& setup, const MixingMatrix*) {
   if (setup.local_steps != 1)
     return "a parameter server takes every gradient: train.local_steps must be 1";
   return optimizer_objection(setup);
@@ -105,7 +105,7 @@ std::string sync_objection(const Setup& setup, const MixingMatrix* w) {
            " peers to wait for: take fewer";
   const auto backup = static_cast<std::size_t>(setup.settings.find("backup")->second);
   if (std::string why = aggregate_objection(setup, setup.peers - backup); !why.empty()) return why;
-  return objection(setup, w);
+  return parameter_server_objection(setup, w);
 }
 
 /// Adds what both orders have in common.
@@ -139,7 +139,7 @@ extern const AlgorithmRow async_parameter_server_row =
                   .serve = serve_each,
                   .channels = queue_channels,
                   .options = async_options,
-                  .objection = objection,
+                  .objection = parameter_server_objection,
                   .steps = async_steps,
                   .synchronous = false,
                   .summary = "servers step on each gradient as it comes; Dean et al. 2012"});

@@ -18,13 +18,14 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "c",
-                               .usual = 0.5,
-                               .least = 0.001,
-                               .most = 1,
-                               .help = "weight of the averaging, the paper's 1 / (2 chi)"}};
+constexpr Option proxskip_options[] = {
+    {.name = "c",
+     .usual = 0.5,
+     .least = 0.001,
+     .most = 1,
+     .help = "weight of the averaging, the paper's 1 / (2 chi)"}};
 
-double step_of(const Setup& setup) {
+double proxskip_step(const Setup& setup) {
   return setup.settings.find("c")->second;
 }
 
@@ -50,13 +51,13 @@ Task<> proxskip(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic proxskip_traffic(const Setup& setup) {
   return {.streams = {{.moves = {"x", "sum of flows"}, .returns = "sum of flows"}},
           .codec = setup.codec,
-          .step = step_of(setup)};
+          .step = proxskip_step(setup)};
 }
 
-std::string objection(const Setup& setup, const MixingMatrix* w) {
+std::string proxskip_objection(const Setup& setup, const MixingMatrix* w) {
   std::string why = objection_to_remembered_flows(setup, "proxskip", instead_of_local_steps);
   if (!why.empty()) return why;
   if (!setup.own_steps.empty())
@@ -65,7 +66,7 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
   if (setup.actors > 0)
     return "proxskip draws the number of minibatches of a round, and actors act for exactly "
            "train.local_steps minibatches: take `led`, or no `agent.actors`";
-  const std::optional<double> least = least_eigenvalue(w, step_of(setup));
+  const std::optional<double> least = least_eigenvalue(w, proxskip_step(setup));
   if (!least || *least > -1e-9) return "";
   return fmt::format(
       "proxskip needs a positive semidefinite I - c (I - W), and here its least eigenvalue is "
@@ -79,10 +80,10 @@ extern const AlgorithmRow proxskip_row{
     .kind = "proxskip",
     .run = proxskip,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = proxskip_traffic,
     .codecs = Codecs::dense,
-    .options = options,
-    .objection = objection,
+    .options = proxskip_options,
+    .objection = proxskip_objection,
     .program = whole_steps,
     .promise = Promise::tracking,
     .by_coordinate = true,

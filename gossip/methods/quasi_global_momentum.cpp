@@ -10,11 +10,12 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "mu",
-                               .usual = 0.9,
-                               .least = 0,
-                               .most = 0.999999,
-                               .help = "momentum, mu (and beta) of the paper"}};
+constexpr Option quasi_global_momentum_options[] = {
+    {.name = "mu",
+     .usual = 0.9,
+     .least = 0,
+     .most = 0.999999,
+     .help = "momentum, mu (and beta) of the paper"}};
 
 Task<> quasi_global_momentum(Peer& me) {
   const Vector m = me.vector("quasi-global momentum");
@@ -33,7 +34,7 @@ Task<> quasi_global_momentum(Peer& me) {
   }
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string quasi_global_momentum_objection(const Setup& setup, const MixingMatrix*) {
   std::string why = objection_to_second_momentum(setup, "quasi-global-momentum", "mu");
   if (!why.empty()) return why;
   if (setup.local_steps != 1)
@@ -50,8 +51,8 @@ extern const AlgorithmRow quasi_global_momentum_row{
     .undirected = true,
     .traffic = encoded,
     .codecs = Codecs::dense,
-    .options = options,
-    .objection = objection,
+    .options = quasi_global_momentum_options,
+    .objection = quasi_global_momentum_objection,
     .program = {.turns = ProgramUse::Turns::gradient_then_step,
                 .gradients = ProgramUse::Gradients::written,
                 .rate = true},

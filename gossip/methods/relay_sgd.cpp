@@ -82,7 +82,7 @@ Task<> hear(Peer& me, Pushes& pushes, std::vector<PeerId> partners) {
   }
 }
 
-Task<> combine(Peer& me) {
+Task<> combine_relays(Peer& me) {
   const auto n = static_cast<double>(me.plan.setup->peers);
   double models = 0;
   for (const Neighbor& neighbor : me.neighbors) models += heard_of(me, neighbor.peer).models;
@@ -94,13 +94,13 @@ Task<> combine(Peer& me) {
 }
 
 /// A peer that waits for us is at most a round ahead; more only if we were away.
-std::uint32_t ahead(const Setup& setup) {
+std::uint32_t relay_ahead(const Setup& setup) {
   return setup.peers + 1;
 }
 
 Task<> relay_sgd(Peer& me) {
   const Vector out = me.vector("out");
-  Pushes pushes(me, ahead(*me.plan.setup));
+  Pushes pushes(me, relay_ahead(*me.plan.setup));
   for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.plain_step();
@@ -112,15 +112,15 @@ Task<> relay_sgd(Peer& me) {
       co_await relay(me, pushes, neighbor.peer, out);
     }
     co_await hear(me, pushes, partners);
-    co_await combine(me);
+    co_await combine_relays(me);
   }
 }
 
-std::vector<Channel> channels(const Setup& setup, std::size_t d) {
-  return push_channels(setup, d, ahead(setup));
+std::vector<Channel> relay_sgd_channels(const Setup& setup, std::size_t d) {
+  return push_channels(setup, d, relay_ahead(setup));
 }
 
-std::string objection(const Setup& setup, const MixingMatrix* w) {
+std::string relay_sgd_objection(const Setup& setup, const MixingMatrix* w) {
   if (setup.scheduled || (w != nullptr && w->directed()))
     return "relay-sgd sums along a tree that stays, and this topology does not: take `path`, "
            "`star` or `binary-tree`";
@@ -142,8 +142,8 @@ extern const AlgorithmRow relay_sgd_row{
     .run = relay_sgd,
     .mixes = true,
     .codecs = Codecs::dense,
-    .channels = channels,
-    .objection = objection,
+    .channels = relay_sgd_channels,
+    .objection = relay_sgd_objection,
     .program = whole_steps,
     .promise = Promise::nothing,
     .by_coordinate = true,

@@ -28,7 +28,7 @@ namespace {
 enum class Rule : std::uint8_t { nearest, trimmed_mean, krum, nnm };
 constexpr std::string_view rules[] = {"nearest", "trimmed-mean", "krum", "nnm"};
 
-constexpr Option options[] = {
+constexpr Option robust_gossip_options[] = {
     {.name = "aggregate",
      .usual = 0,
      .least = 0,
@@ -84,7 +84,7 @@ void average_trimmed(const Models& models, std::size_t liars, std::span<float> o
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = (own[k] + left * out[k]) / (1 + left);
 }
 
-void combine(const Models& models, Rule rule, std::size_t liars, std::span<float> out) {
+void combine_models(const Models& models, Rule rule, std::size_t liars, std::span<float> out) {
   if (rule == Rule::nearest) return average_nearest(models, liars, out);
   if (rule == Rule::trimmed_mean) return average_trimmed(models, liars, out);
   if (rule == Rule::krum) {
@@ -132,18 +132,19 @@ Task<> robust_gossip(Peer& me) {
     for (const Payload& model : came) models.vectors.push_back(model->floats());
     const auto next = me.pool().acquire(all.count * sizeof(float));
     const auto m = static_cast<double>(came.size());
-    co_await me.compute(3 * m * m * static_cast<double>(all.count),
-                        [&] { combine(models, rule_of(setup), liars_of(setup), next->floats()); });
+    co_await me.compute(3 * m * m * static_cast<double>(all.count), [&] {
+      combine_models(models, rule_of(setup), liars_of(setup), next->floats());
+    });
     co_await me.load(Vector::x, all, next);
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic robust_gossip_traffic(const Setup& setup) {
   return {.streams = {{.moves = {"flows that move nothing"}, .theirs = "theirs"}},
           .codec = setup.codec};
 }
 
-std::string objection(const Setup& setup, const MixingMatrix* w) {
+std::string robust_gossip_objection(const Setup& setup, const MixingMatrix* w) {
   if (setup.scheduled)
     return "robust-gossip compares the models of a peer's neighbours with each other, and this "
            "topology gives it others in each round: take a fixed topology, such as `complete`";
@@ -166,10 +167,10 @@ extern const AlgorithmRow robust_gossip_row{
     .kind = "robust-gossip",
     .run = robust_gossip,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = robust_gossip_traffic,
     .codecs = Codecs::none,
-    .options = options,
-    .objection = objection,
+    .options = robust_gossip_options,
+    .objection = robust_gossip_objection,
     .program = whole_steps,
     .promise = Promise::nothing,
     .summary =

@@ -22,13 +22,13 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {servers_option,
-                              fraction_option,
-                              {.name = "server_lr",
-                               .usual = 1,
-                               .least = 0,
-                               .most = 1e6,
-                               .help = "learning rate of the servers, eta_g"}};
+constexpr Option scaffold_options[] = {servers_option,
+                                       fraction_option,
+                                       {.name = "server_lr",
+                                        .usual = 1,
+                                        .least = 0,
+                                        .most = 1e6,
+                                        .help = "learning rate of the servers, eta_g"}};
 
 /// g(y) - c_i + c, where `correction` is c - c_i.
 Task<> corrected_step(Peer& me, Vector correction) {
@@ -38,7 +38,7 @@ Task<> corrected_step(Peer& me, Vector correction) {
 }
 
 /// A late worker was left out until its answer came: it continues in the round of its server.
-Task<> work(Peer& me) {
+Task<> scaffold_work(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector moved = me.vector("moved");
   const Vector correction = me.vector("correction");
@@ -109,7 +109,7 @@ Task<> learn(Peer& me, PeerId worker, Vector moved, Payload told) {
   co_await me.axpby(share, own, 1, me.vector("control"));
 }
 
-Task<> serve(Peer& me) {
+Task<> scaffold_serve(Peer& me) {
   const Vector sum = me.vector("sum");
   const Vector theirs = me.vector("theirs");
   Talks talks(me);
@@ -139,7 +139,7 @@ Task<> serve(Peer& me) {
 }
 
 /// The servers answer with two vectors.
-std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+std::vector<Channel> scaffold_channels(const Setup& setup, std::size_t d) {
   std::vector<Channel> both = server_channels(setup, d, Keeps::numbered);
   for (Channel& channel : both) {
     if (channel.kind != Kind::pull) continue;
@@ -151,7 +151,7 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   return both;
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string scaffold_objection(const Setup& setup, const MixingMatrix*) {
   if (std::string why = objection_to_clip_norm(setup, "scaffold"); !why.empty()) return why;
   const OptimizerSpec& o = setup.optimizer;
   if (std::string why = objection_to_other_steps(setup, "scaffold"); !why.empty()) return why;
@@ -165,14 +165,14 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
 
 extern const AlgorithmRow scaffold_row{
     .kind = "scaffold",
-    .run = work,
-    .serve = serve,
+    .run = scaffold_work,
+    .serve = scaffold_serve,
     .servers = count_servers,
     .codecs = Codecs::dense,
     .links = server_links,
-    .channels = channels,
-    .options = options,
-    .objection = objection,
+    .channels = scaffold_channels,
+    .options = scaffold_options,
+    .objection = scaffold_objection,
     .clips_sums = true,
     .program = {.objection =
                     "its servers divide what a peer has moved by the rate, which a program "

@@ -18,7 +18,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option sgp_options[] = {
     {.name = "overlap",
      .usual = 0,
      .least = 0,
@@ -123,7 +123,7 @@ Task<> settle(Peer& me, Pushes& pushes, Round overlap, Mass mass) {
 }
 
 /// Returns the rounds along the longest way round to us, with a round and the overlap at each hop.
-std::uint32_t ahead(const Setup& setup) {
+std::uint32_t sgp_ahead(const Setup& setup) {
   return setup.peers * (1 + static_cast<std::uint32_t>(setup.settings.find("overlap")->second)) + 1;
 }
 
@@ -133,7 +133,7 @@ Task<> sgp(Peer& me) {
     co_await me.copy(Vector::x, mass.u);
     mass.w = 1;
   }
-  Pushes pushes(me, ahead(*me.plan.setup));
+  Pushes pushes(me, sgp_ahead(*me.plan.setup));
   const auto overlap = static_cast<Round>(me.number("overlap"));
   for (; me.running(); co_await me.end_round()) {
     co_await step(me, mass);
@@ -146,11 +146,11 @@ Task<> sgp(Peer& me) {
   co_await weigh(me, mass);
 }
 
-std::vector<Channel> channels(const Setup& setup, std::size_t d) {
-  return push_channels(setup, d, ahead(setup));
+std::vector<Channel> sgp_channels(const Setup& setup, std::size_t d) {
+  return push_channels(setup, d, sgp_ahead(setup));
 }
 
-std::string objection(const Setup& setup, const MixingMatrix* w) {
+std::string sgp_objection(const Setup& setup, const MixingMatrix* w) {
   if (setup.local_steps != 1) return "sgp pushes every step: train.local_steps must be 1";
   if (w == nullptr || w->directed()) return "";
   return "sgp needs no W, and this undirected topology has one: take `weights: push-sum`, a "
@@ -164,9 +164,9 @@ extern const AlgorithmRow sgp_row{
     .run = sgp,
     .mixes = true,
     .codecs = Codecs::dense,
-    .channels = channels,
-    .options = options,
-    .objection = objection,
+    .channels = sgp_channels,
+    .options = sgp_options,
+    .objection = sgp_objection,
     .program = split_steps,
     .promise = Promise::push_sum,
     .by_coordinate = true,

@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option slowmo_options[] = {
     {.name = "alpha", .usual = 1, .least = 0, .most = 1e6, .help = "slow rate, alpha"},
     {.name = "beta", .usual = 0.7, .least = 0, .most = 0.999999, .help = "slow momentum, beta"}};
 
@@ -43,7 +43,7 @@ extern const AlgorithmRow slowmo_row{
     .run = slowmo,
     .links = ring_links,
     .channels = ring_channels,
-    .options = options,
+    .options = slowmo_options,
     .clips_sums = true,
     .program = {.turns = ProgramUse::Turns::gradient_then_step,
                 .gradients = ProgramUse::Gradients::kept,

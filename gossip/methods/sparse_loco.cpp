@@ -18,24 +18,25 @@ namespace gv {
 namespace {
 
 constexpr std::string_view forms[] = {"float", "two-bit"};
-constexpr Option options[] = {{.name = "keep",
-                               .usual = 0.015625,
-                               .least = 1e-6,
-                               .most = 1,
-                               .help = "fraction of the values that is sent in a round, k / d"},
-                              {.name = "beta",
-                               .usual = 0.95,
-                               .least = 0,
-                               .most = 0.999999,
-                               .help = "decay of the values that were not sent, beta"},
-                              outer_lr_option(1),
-                              {.name = "values",
-                               .usual = 0,
-                               .least = 0,
-                               .most = 1,
-                               .whole = true,
-                               .help = "precision of the values that are sent, Q",
-                               .words = forms}};
+constexpr Option sparse_loco_options[] = {
+    {.name = "keep",
+     .usual = 0.015625,
+     .least = 1e-6,
+     .most = 1,
+     .help = "fraction of the values that is sent in a round, k / d"},
+    {.name = "beta",
+     .usual = 0.95,
+     .least = 0,
+     .most = 0.999999,
+     .help = "decay of the values that were not sent, beta"},
+    outer_lr_option(1),
+    {.name = "values",
+     .usual = 0,
+     .least = 0,
+     .most = 1,
+     .whole = true,
+     .help = "precision of the values that are sent, Q",
+     .words = forms}};
 
 Codec largest(const Setup& setup) {
   const bool floats = setup.settings.find("values")->second == 0;
@@ -51,7 +52,7 @@ std::vector<PeerId> all_others(const Setup& setup, PeerId i) {
 }
 
 /// A peer is at most one round ahead of another: two of its messages for each piece may wait.
-std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+std::vector<Channel> sparse_loco_channels(const Setup& setup, std::size_t d) {
   const Codec codec = largest(setup);
   const auto pieces = static_cast<std::uint32_t>((d + piece_floats - 1) / piece_floats);
   const auto fits = [codec, d, pieces](PeerId, std::uint32_t part, std::size_t bytes) {
@@ -61,14 +62,15 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   return {{Kind::gather, codec.bytes(std::min(piece_floats, d)), fits, 2 * pieces}};
 }
 
-struct State {
+struct SparseState {
   Vector theta;  ///< the model that all began the round with
   Vector e;      ///< the part of this peer's own steps that was not sent yet
 };
 
 /// theta <- theta - share times peer j's piece; our own piece, `told`, is also taken out of e.
 /// Returns false if j has gone or its piece is invalid.
-Task<bool> take(Peer& me, State s, PeerId j, std::uint32_t part, Payload told, float share) {
+Task<bool> take_part(
+    Peer& me, SparseState s, PeerId j, std::uint32_t part, Payload told, float share) {
   if (!told) {
     std::optional<Message> message = co_await me.receive(j, Kind::gather, part);
     if (!message) co_return false;
@@ -87,7 +89,7 @@ Task<bool> take(Peer& me, State s, PeerId j, std::uint32_t part, Payload told, f
 }
 
 /// The outer step; g is free here, and holds one peer's piece. Returns false if a peer has gone.
-Task<bool> exchange(Peer& me, State s) {
+Task<bool> exchange(Peer& me, SparseState s) {
   const Group all = everyone(me);
   const float share = static_cast<float>(me.number("outer_lr")) / static_cast<float>(all.size());
   std::vector<Payload> own(me.pieces());
@@ -99,7 +101,7 @@ Task<bool> exchange(Peer& me, State s) {
   for (std::uint32_t part = 0; part < own.size(); ++part) {
     for (const PeerId j : all) {
       const Payload told = j == me.plan.id ? own[part] : nullptr;
-      const bool taken = co_await take(me, s, j, part, told, share);
+      const bool taken = co_await take_part(me, s, j, part, told, share);
       if (!taken) co_return false;
     }
   }
@@ -107,7 +109,7 @@ Task<bool> exchange(Peer& me, State s) {
 }
 
 Task<> sparse_loco(Peer& me) {
-  const State s{me.vector("theta"), me.vector("not told yet")};
+  const SparseState s{me.vector("theta"), me.vector("not told yet")};
   const auto beta = static_cast<float>(me.number("beta"));
   for (; me.running(); co_await me.end_round()) {
     co_await me.copy(Vector::x, s.theta);
@@ -127,8 +129,8 @@ extern const AlgorithmRow sparse_loco_row{
     .kind = "sparse-loco",
     .run = sparse_loco,
     .links = all_others,
-    .channels = channels,
-    .options = options,
+    .channels = sparse_loco_channels,
+    .options = sparse_loco_options,
     .program = whole_steps,
     .promise = Promise::agreement,
     .summary =

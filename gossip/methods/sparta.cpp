@@ -14,7 +14,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
+constexpr Option sparta_options[] = {
     {.name = "p",
      .usual = 0.005,
      .least = 1e-6,
@@ -29,7 +29,7 @@ Task<> sparta(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
+Traffic sparta_traffic(const Setup& setup) {
   const double p = setup.settings.find("p")->second;
   return {.codec = Codec{.kind = Codec::Kind::random_k, .fraction = p}, .drawn_alike = true};
 }
@@ -40,8 +40,8 @@ extern const AlgorithmRow sparta_row{
     .kind = "sparta",
     .run = sparta,
     .mixes = true,
-    .traffic = traffic,
-    .options = options,
+    .traffic = sparta_traffic,
+    .options = sparta_options,
     .program = whole_steps,
     .promise = Promise::mean,
     .summary =

@@ -41,7 +41,7 @@ constexpr Option fragments_option{
     .whole = true,
     .help = "number of fragments of the model, sent one after the other, P"};
 
-constexpr Option options[] = {
+constexpr Option streaming_diloco_options[] = {
     fragments_option,
     {.name = "delay",
      .usual = 1,
@@ -69,14 +69,14 @@ Range fragment(const Peer& me) {
   return {p * base + std::min(p, longer), base + (p < longer ? 1 : 0)};
 }
 
-struct State {
+struct StreamState {
   Vector theta;  ///< value of each fragment at the end of its last turn; in streaming equal at all
                  ///< peers
   Vector delta;
   Vector u;  ///< outer momentum
   float lr, mu, share;
 
-  explicit State(Peer& me)
+  explicit StreamState(Peer& me)
       : theta(me.vector("theta")),
         delta(me.vector("outer gradient")),
         u(me.vector("outer momentum")),
@@ -85,7 +85,7 @@ struct State {
         share(1.0F / static_cast<float>(everyone(me).size())) {}
 };
 
-Task<> subtract(Peer& me, State s, Range r) {
+Task<> subtract(Peer& me, StreamState s, Range r) {
   co_await me.compute(3.0 * static_cast<double>(r.count), [&] {
     me.replica.axpby(1, s.theta, 0, s.delta, r);
     me.replica.axpby(-1, Vector::x, 1, s.delta, r);  // theta - x_i
@@ -98,14 +98,14 @@ Task<> sum_up(Peer& me, Vector delta, Range r, bool& done) {
 }
 
 /// u = mu u + Delta, theta <- theta - lr (Delta + mu u), of Delta the mean of a sum.
-void step_outer(Replica& replica, const State& s, Vector sum, Range r) {
+void step_outer(Replica& replica, const StreamState& s, Vector sum, Range r) {
   replica.axpby(s.share, sum, s.mu, s.u, r);
   replica.axpby(-s.lr * s.share, sum, 1, s.theta, r);
   replica.axpby(-s.lr * s.mu, s.u, 1, s.theta, r);
 }
 
 /// The outer step; x then moves part of the way to theta.
-Task<> outer_step(Peer& me, State s, Range r) {
+Task<> outer_step(Peer& me, StreamState s, Range r) {
   const auto alpha = static_cast<float>(me.number("alpha"));
   co_await me.compute(10.0 * static_cast<double>(r.count), [&] {
     step_outer(me.replica, s, s.delta, r);
@@ -114,7 +114,7 @@ Task<> outer_step(Peer& me, State s, Range r) {
 }
 
 Task<> streaming_diloco(Peer& me) {
-  const State s(me);
+  const StreamState s(me);
   const std::uint32_t steps = me.plan.local_steps;
   const auto delay = std::min(steps, static_cast<std::uint32_t>(me.number("delay")));
   if (me.round == 0) co_await me.copy(Vector::x, s.theta);
@@ -136,7 +136,7 @@ Task<> streaming_diloco(Peer& me) {
 
 /// The outer step along this peer's part of the sum that begins and the others' parts of the last
 /// one. `others` keeps only the values to be added to the coming sum.
-Task<> eager_step(Peer& me, State s, Vector others, Range r) {
+Task<> eager_step(Peer& me, StreamState s, Vector others, Range r) {
   co_await me.compute(16.0 * static_cast<double>(r.count), [&] {
     me.replica.axpby(1, s.delta, 1, others, r);
     step_outer(me.replica, s, others, r);
@@ -146,7 +146,7 @@ Task<> eager_step(Peer& me, State s, Vector others, Range r) {
 }
 
 Task<> eager_diloco(Peer& me) {
-  const State s(me);
+  const StreamState s(me);
   const Vector others = me.vector("outer gradient of the others");
   if (me.round == 0) co_await me.copy(Vector::x, s.theta);
   for (; me.running(); co_await me.end_round()) {
@@ -172,7 +172,7 @@ std::string eager_objection(const Setup& setup, const MixingMatrix*) {
   return objection_to_waits(setup, "eager-diloco");
 }
 
-std::string objection(const Setup& setup, const MixingMatrix*) {
+std::string streaming_diloco_objection(const Setup& setup, const MixingMatrix*) {
   std::string why = objection_to_delay(setup, "streaming-diloco");
   return why.empty() ? objection_to_waits(setup, "streaming-diloco") : why;
 }
@@ -185,8 +185,8 @@ extern const AlgorithmRow streaming_diloco_row{
     .codecs = Codecs::dense,
     .links = ring_links,
     .channels = ring_channels,
-    .options = options,
-    .objection = objection,
+    .options = streaming_diloco_options,
+    .objection = streaming_diloco_objection,
     .program = whole_steps,
     .promise = Promise::agreement,
     .summary = "DiLoCo in fragments, each summed while training continues; arXiv:2501.18512"};

@@ -20,7 +20,7 @@ constexpr std::size_t numbers = activities + 1 + single_costs();
 constexpr std::size_t costs_bytes =
     2 * sizeof(std::uint64_t) + costs_name.size() + numbers * sizeof(std::uint64_t);
 
-using Numbers = std::array<std::uint64_t, numbers>;
+using CostNumbers = std::array<std::uint64_t, numbers>;
 
 std::uint64_t number_of(Time time) {
   return static_cast<std::uint64_t>(time.count());
@@ -44,8 +44,8 @@ void add(std::uint64_t& all, std::uint64_t later) {
   all += later;
 }
 
-Numbers numbers_of(const Costs& costs) {
-  Numbers all{};
+CostNumbers numbers_of(const Costs& costs) {
+  CostNumbers all{};
   auto next = all.begin();
   for (const Time time : costs.spent.at) *next++ = number_of(time);
   *next++ = number_of(costs.spent.hidden_wire);
@@ -55,7 +55,7 @@ Numbers numbers_of(const Costs& costs) {
 
 /// Returns whether the numbers are possible. Sums of a few such numbers stay within 64 bits: eight
 /// years in nanoseconds, and as many bytes.
-bool can_be(const Numbers& all) {
+bool can_be(const CostNumbers& all) {
   constexpr std::uint64_t most = std::uint64_t{1} << 58;
   return std::ranges::all_of(all, [](std::uint64_t n) { return n <= most; });
 }
@@ -240,7 +240,7 @@ std::span<const std::byte> before_costs(std::span<const std::byte> state) {
 
 Costs costs_at_end(std::span<const std::byte> state) {
   if (!has_costs(state)) return {};
-  Numbers all{};
+  CostNumbers all{};
   StateReader in(state.last(costs_bytes));
   in.name(costs_name);
   in.values(all);

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,13 +74,7 @@ struct Setup {
 
   /// Returns the weight of each peer if peers count by their samples, 1 on average; 1 for all
   /// before the samples are counted.
-  std::vector<double> shares() const {
-    std::vector<double> each(samples.begin(), samples.end());
-    if (each.empty()) return std::vector<double>(peers, 1);
-    const double mean = std::accumulate(each.begin(), each.end(), 0.0) / peers;
-    for (double& share : each) share /= mean;
-    return each;
-  }
+  std::vector<double> shares() const;
   /// Returns the local steps of peer i in a round.
   std::uint32_t steps_of(PeerId i) const {
     return i < own_steps.size() ? own_steps[i] : local_steps;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "gossip/seam/message.h"
+#include "gossip/seam/setup.h"
 #include "optim/host/dot.h"
 
 namespace gv {
@@ -97,6 +99,14 @@ float clip_factor(double bound, const Buffer& theirs, const Buffer& ours) {
   if (apart <= bound) return 1;
   const double factor = bound / apart;
   return factor >= least ? static_cast<float>(factor) : 0.0F;
+}
+
+std::vector<double> Setup::shares() const {
+  std::vector<double> each(samples.begin(), samples.end());
+  if (each.empty()) return std::vector<double>(peers, 1);
+  const double mean = std::accumulate(each.begin(), each.end(), 0.0) / peers;
+  for (double& share : each) share /= mean;
+  return each;
 }
 
 }  // namespace gv

@@ -10,9 +10,9 @@ namespace gv {
 namespace {
 
 constexpr double remembered = 20, least_seen = 6;  ///< contributions
-/// Multiples of the median: a contribution up to `whole` counts whole; a peer with more than half
-/// beyond `suspicious` counts as a liar; no honest peer goes beyond `far`.
-constexpr double whole = 2, suspicious = 3, far = 1000;
+/// Multiples of the median: a contribution up to `counts_whole` counts whole; a peer with more than
+/// half beyond `suspicious` counts as a liar; no honest peer goes beyond `far`.
+constexpr double counts_whole = 2, suspicious = 3, far = 1000;
 constexpr float share_of_liars = 0.1F;
 
 constexpr const char* seen = "norms: seen";
@@ -43,7 +43,7 @@ Payload part_of(Peer& me, const Payload& came, const Payload& from, float part) 
 
 using Block = std::vector<float>;
 
-PeerId rank_in(const Group& group, PeerId peer) {
+PeerId rank_of(const Group& group, PeerId peer) {
   return static_cast<PeerId>(std::ranges::find(group, peer) - group.begin());
 }
 
@@ -62,9 +62,9 @@ Task<Numbers> hear(Peer& me, PeerId from, Kind kind, std::size_t count) {
 }
 
 /// blocks[r] is the block of rank r, with its size preset; ours is filled in.
-Task<bool> go_round(Peer& me, const Group& group, std::vector<Block>& blocks) {
+Task<bool> blocks_go_round(Peer& me, const Group& group, std::vector<Block>& blocks) {
   const auto n = static_cast<PeerId>(group.size());
-  const PeerId rank = rank_in(group, me.plan.id);
+  const PeerId rank = rank_of(group, me.plan.id);
   for (PeerId hop = 0; hop + 1 < n; ++hop) {
     me.send_next(group[ring_next(rank, n)], Kind::gather,
                  payload_of(me, blocks[(rank + n - hop) % n]));
@@ -97,25 +97,25 @@ Task<Numbers> hear_first(Peer& me, const Group& group, Block all, std::size_t co
   co_return all;
 }
 
-Task<Numbers> along_ring(Peer& me, const Group& group, float own) {
+Task<Numbers> norms_along_ring(Peer& me, const Group& group, float own) {
   std::vector<Block> blocks(group.size(), Block(1));
-  blocks[rank_in(group, me.plan.id)][0] = own;
-  const bool whole = co_await go_round(me, group, blocks);
+  blocks[rank_of(group, me.plan.id)][0] = own;
+  const bool whole = co_await blocks_go_round(me, group, blocks);
   if (!whole) co_return std::nullopt;
   Block all;
   for (const Block& block : blocks) all.push_back(block[0]);
   co_return all;
 }
 
-Task<Numbers> through_driver(Peer& me, const Group& group, float own) {
+Task<Numbers> norms_through_driver(Peer& me, const Group& group, float own) {
   const Numbers all = co_await tell_first(me, group, own);
   if (!all) co_return std::nullopt;
   co_return co_await hear_first(me, group, *all, group.size());
 }
 
 /// Each hop doubles the block of ranks whose numbers are known.
-Task<Numbers> by_doubling(Peer& me, const Group& group, float own) {
-  const PeerId rank = rank_in(group, me.plan.id);
+Task<Numbers> norms_by_doubling(Peer& me, const Group& group, float own) {
+  const PeerId rank = rank_of(group, me.plan.id);
   Block known(1, own);
   for (PeerId bit = 1; bit < group.size(); bit *= 2) {
     me.send_next(group[rank ^ bit], Kind::reduce, payload_of(me, known));
@@ -140,7 +140,7 @@ double Norms::bound() const {
     if (kept(seen, j) > 0) lengths.push_back(std::sqrt(kept(square, j)));
   if (2 * lengths.size() <= me_.plan.setup->peers) return 0;
   std::ranges::sort(lengths);
-  return whole * lengths[(lengths.size() - 1) / 2];
+  return counts_whole * lengths[(lengths.size() - 1) / 2];
 }
 
 void Norms::forget() {
@@ -155,15 +155,15 @@ bool Norms::suspects(PeerId of) const {
 float Norms::part(PeerId of, double norm) {
   const double bound = this->bound();
   if (!std::isfinite(norm)) return 0;
-  const double long_one = whole * norm > suspicious * bound ? 1 : 0;
+  const double long_one = counts_whole * norm > suspicious * bound ? 1 : 0;
   if (bound > 0) forget_slowly(kept(too_long, of), long_one, kept(seen, of));
-  if (kept(seen, of) >= least_seen && whole * norm > far * bound) return 0;
+  if (kept(seen, of) >= least_seen && counts_whole * norm > far * bound) return 0;
   const double counts = suspects(of) ? share_of_liars * bound : bound;
   return norm <= counts ? 1.0F : static_cast<float>(counts / norm);
 }
 
 void Norms::tell(PeerId of, double norm, float part) {
-  const double median = bound() / whole;
+  const double median = bound() / counts_whole;
   if (part == 1) return;
   ClippedFlows& cut = me_.cut[of];
   cut.of = of;
@@ -229,11 +229,11 @@ Task<Payload> shortened(Peer& me, PeerId of, Payload came, Payload from) {
 Task<Numbers> tell_all(Peer& me, Group group, Way way, float own) {
   Numbers all;
   if (way == Way::ring) {
-    all = co_await along_ring(me, group, own);
+    all = co_await norms_along_ring(me, group, own);
   } else if (way == Way::driver) {
-    all = co_await through_driver(me, group, own);
+    all = co_await norms_through_driver(me, group, own);
   } else {
-    all = co_await by_doubling(me, group, own);
+    all = co_await norms_by_doubling(me, group, own);
   }
   co_return all;
 }
@@ -248,8 +248,8 @@ Task<Numbers> tell_hosts(Peer& me, float own) {
   for (const PeerId first : firsts) blocks.emplace_back(host_group(setup, first).size());
   Block all(setup.peers);
   if (here.front() == me.plan.id) {
-    blocks[rank_in(firsts, me.plan.id)] = *mine;
-    const bool whole = co_await go_round(me, firsts, blocks);
+    blocks[rank_of(firsts, me.plan.id)] = *mine;
+    const bool whole = co_await blocks_go_round(me, firsts, blocks);
     if (!whole) co_return std::nullopt;
     for (std::size_t h = 0; h < firsts.size(); ++h) {
       const Group members = host_group(setup, firsts[h]);

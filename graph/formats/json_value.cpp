@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "graph/formats/file_error.h"
+#include "graph/spec/parameters.h"
 
 namespace gv {
 namespace {
@@ -114,11 +115,7 @@ class Parser {
       return;
     }
     v.kind = JsonValue::Kind::number;
-    double number = 0;
-    const auto [last, error] =
-        std::from_chars(v.text.data(), v.text.data() + v.text.size(), number);
-    if (error != std::errc{} || last != v.text.data() + v.text.size())
-      fail("`" + excerpt(v.text) + "` is no value");
+    if (!as_number<double>(v.text)) fail("`" + excerpt(v.text) + "` is no value");
   }
 
   std::string string() {

@@ -1,7 +1,6 @@
 #include "graph/formats/listed_graph.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "graph/formats/file_error.h"
@@ -22,10 +21,7 @@ std::optional<PeerId> number_in(std::string_view name, bool prefixed) {
     if (!name.starts_with('n')) return std::nullopt;
     name.remove_prefix(1);
   }
-  PeerId id = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
-  if (error != std::errc{} || end != name.data() + name.size() || name.empty()) return std::nullopt;
-  return id;
+  return as_number<PeerId>(name);
 }
 
 bool number_by_name(Numbering& numbers, bool prefixed) {
@@ -155,12 +151,11 @@ void check_mixing(const NpyMatrix& a, const std::string& path) {
 }  // namespace
 
 double parse_weight(std::string_view text, const std::string& where) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size())
-    refuse_file(where, "the weight `" + excerpt(text) + "` is not a number");
-  if (!std::isfinite(value)) refuse_file(where, "the weight `" + excerpt(text) + "` is not finite");
-  return value;
+  const auto value = as_number<double>(text);
+  if (!value) refuse_file(where, "the weight `" + excerpt(text) + "` is not a number");
+  if (!std::isfinite(*value))
+    refuse_file(where, "the weight `" + excerpt(text) + "` is not finite");
+  return *value;
 }
 
 Topology to_topology(const ListedGraph& list, const std::string& path, PeerId n) {

@@ -1,13 +1,13 @@
 #include "graph/formats/matrix_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "graph/formats/file_error.h"
 #include "graph/formats/graph_file.h"
 #include "graph/formats/npy_matrix.h"
+#include "graph/spec/parameters.h"
 
 namespace gv {
 namespace {
@@ -113,14 +113,12 @@ constexpr std::string_view separators = " \t\r\v\f,";
 double number_of(std::string_view word, const std::string& path, std::size_t line) {
   std::string_view digits = word;
   if (digits.starts_with('+')) digits.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool whole = error == std::errc{} && end == digits.data() + digits.size();
-  if (!whole || !std::isfinite(value)) {
+  const auto value = as_number<double>(digits);
+  if (!value || !std::isfinite(*value)) {
     const std::string found = excerpt(word);
     refuse_file(path + ":" + std::to_string(line) + ": ", "`" + found + "` is not a finite number");
   }
-  return value;
+  return *value;
 }
 
 std::vector<double> numbers_of(std::string_view text, const std::string& path, std::size_t line) {

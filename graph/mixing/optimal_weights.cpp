@@ -149,7 +149,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr PeerId dense_limit = 64;
+constexpr PeerId dense_peers = 64;
 constexpr Index most_vectors = 40;
 
 std::vector<double> to_vector(const VectorXd& x) {
@@ -272,7 +272,7 @@ ExtremePairs extreme_pairs(PeerId n,
                            const ExtremePairs& warm,
                            double tolerance,
                            int most_restarts) {
-  if (n <= dense_limit) return dense_pairs(static_cast<Index>(n), apply);
+  if (n <= dense_peers) return dense_pairs(static_cast<Index>(n), apply);
   // Partly random, because a start that shares a symmetry of the graph would never leave it.
   SplitMix rng(n);
   ExtremePairs pairs = warm;

@@ -40,9 +40,9 @@ Eigen::VectorXd perron_vector(const Eigen::MatrixXd& p) {
 constexpr std::uint64_t most_pushes = 4'000'000, most_rounds = 20'000, least_rounds = 64;
 
 /// The weights w of all peers, and the shares under way.
-class Weights {
+class RowWeights {
  public:
-  Weights(PeerId n, std::uint64_t overlap)
+  RowWeights(PeerId n, std::uint64_t overlap)
       : w_(n, 1.0), under_way_(overlap + 1, std::vector<double>(n)) {}
 
   /// Returns the number of pushes.
@@ -137,7 +137,7 @@ PushSum push_sum(const Topology& t) {
 std::vector<double> least_weights(PeerId n,
                                   std::uint64_t overlap,
                                   const ReceiversOf& receivers_of) {
-  Weights weights(n, overlap);
+  RowWeights weights(n, overlap);
   std::vector<double> least(n, 1.0);
   const std::uint64_t pushes = weights.push(0, receivers_of);
   const std::uint64_t rounds =

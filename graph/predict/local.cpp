@@ -18,8 +18,8 @@ using Complex = std::complex<double>;
 
 constexpr PeerId placed_limit = 256;
 
-constexpr double alike = 0.05;     ///< tolerance of a stretch, relative to its largest rate
-constexpr double nothing = 0.001;  ///< negligible rate, relative to the run's largest
+constexpr double same_stretch = 0.05;  ///< tolerance of a stretch, relative to its largest rate
+constexpr double nothing = 0.001;      ///< negligible rate, relative to the run's largest
 
 using Vector = ModeRound::Vector;
 
@@ -168,7 +168,7 @@ void RateCourse::divide(std::uint64_t begin,
   const auto from = rates_.begin() + static_cast<std::ptrdiff_t>(std::min(begin, last));
   const auto to = rates_.begin() + static_cast<std::ptrdiff_t>(std::min(end - 1, last)) + 1;
   const auto [least, most] = std::minmax_element(from, to);
-  if (*most - *least > std::max(alike * *most, nothing * largest_) && end - begin > unit) {
+  if (*most - *least > std::max(same_stretch * *most, nothing * largest_) && end - begin > unit) {
     const std::uint64_t middle =
         begin + std::max<std::uint64_t>(1, (end - begin) / unit / 2) * unit;
     divide(begin, middle, unit, found);

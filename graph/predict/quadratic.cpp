@@ -100,9 +100,9 @@ AxisPower axis_power(const Modes& modes, const QuadraticFleet& fleet, double h) 
           })};
 }
 
-using Vector = Eigen::VectorXd;
+using Doubles = Eigen::VectorXd;
 
-constexpr PeerId dense_limit = 1024;
+constexpr PeerId dense_peers_of_quadratic = 1024;
 constexpr int most_steps = 100'000;
 
 /// One peer's component of a vector at rest: coefficients of its x and u after a round, and of b.
@@ -164,14 +164,14 @@ RestEquation rest_equation(const QuadraticFleet& f, double h) {
 
 /// Solves m x = right, m symmetric of one sign (Hestenes & Stiefel 1952). False if not converged.
 template <class F>
-bool solve_conjugate(F m, const Vector& right, Vector& x) {
+bool solve_conjugate(F m, const Doubles& right, Doubles& x) {
   x.setZero(right.size());
-  Vector left = right;
-  Vector along = right;
+  Doubles left = right;
+  Doubles along = right;
   double square = left.squaredNorm();
   const double enough = 1e-30 * square;
   for (int k = 0; k < most_steps && square > enough; ++k) {
-    const Vector image = m(along);
+    const Doubles image = m(along);
     const double step = square / along.dot(image);
     x += step * along;
     left -= step * image;
@@ -187,16 +187,16 @@ bool solve_conjugate(F m, const Vector& right, Vector& x) {
 class RestSolver {
  public:
   RestSolver(const MixingMatrix& w, const RestEquation& e) : w_(w), e_(e) {
-    if (!w.directed() || w.size() > dense_limit) return;
+    if (!w.directed() || w.size() > dense_peers_of_quadratic) return;
     const Eigen::MatrixXd m = dense_matrix(w);
     dense_.compute(e.a * Eigen::MatrixXd::Identity(m.rows(), m.cols()) + e.c * m);
   }
 
-  Vector solve(const Vector& right) const {
-    if (w_.directed() && w_.size() <= dense_limit) return dense_.solve(right);
-    Vector x;
-    const auto image = [&](const Vector& v) { return times(v, false); };
-    const auto square = [&](const Vector& v) { return times(times(v, false), true); };
+  Doubles solve(const Doubles& right) const {
+    if (w_.directed() && w_.size() <= dense_peers_of_quadratic) return dense_.solve(right);
+    Doubles x;
+    const auto image = [&](const Doubles& v) { return times(v, false); };
+    const auto square = [&](const Doubles& v) { return times(times(v, false), true); };
     const bool found = w_.directed() ? solve_conjugate(square, times(right, true), x)
                                      : solve_conjugate(image, right, x);
     if (found) return x;
@@ -206,8 +206,8 @@ class RestSolver {
   }
 
  private:
-  Vector times(const Vector& v, bool transposed) const {
-    Vector image(v.size());
+  Doubles times(const Doubles& v, bool transposed) const {
+    Doubles image(v.size());
     transposed ? w_.apply_transposed(v.data(), image.data()) : w_.apply(v.data(), image.data());
     return e_.a * v + e_.c * image;
   }
@@ -228,8 +228,8 @@ QuadraticFleet alike(const QuadraticFleet& fleet) {
   return f;
 }
 
-Vector centered_column(const std::vector<std::vector<double>>& centers, std::size_t k) {
-  Vector column(static_cast<Eigen::Index>(centers.size()));
+Doubles centered_column(const std::vector<std::vector<double>>& centers, std::size_t k) {
+  Doubles column(static_cast<Eigen::Index>(centers.size()));
   for (std::size_t i = 0; i < centers.size(); ++i)
     column[static_cast<Eigen::Index>(i)] = centers[i][k];
   column.array() -= column.mean();
@@ -247,10 +247,10 @@ class Rest {
         equation_(rest_equation(fleet_, h)),
         solver_(w, equation_) {}
 
-  Vector of(const Vector& centers) const {
-    Vector image(centers.size());
+  Doubles of(const Doubles& centers) const {
+    Doubles image(centers.size());
     w_.apply(centers.data(), image.data());
-    Vector x = solver_.solve(equation_.b * centers + equation_.d * image);
+    Doubles x = solver_.solve(equation_.b * centers + equation_.d * image);
     if (!steps_last_) return x;
     // cta averages where atc's round ends, and takes the first of its steps from there.
     Local before;

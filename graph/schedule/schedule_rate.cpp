@@ -19,7 +19,7 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Matrices = std::vector<MixingMatrix>;
 
-void subtract_mean(VectorXd& x) {
+void center(VectorXd& x) {
   x.array() -= x.mean();
 }
 
@@ -27,7 +27,7 @@ VectorXd start_vector(PeerId n) {
   SplitMix rng(n);
   VectorXd x(static_cast<Index>(n));
   for (double& value : x) value = rng.uniform() - 0.5;
-  subtract_mean(x);
+  center(x);
   return x.normalized();
 }
 
@@ -97,7 +97,7 @@ VectorXd worst_direction(const Matrices& rounds, PeerId n) {
   for (int k = 0; k < 100; ++k) {
     VectorXd sum = VectorXd::Zero(x.size());
     for (const MixingMatrix& w : rounds) sum += transposed_times(w, times(w, x));
-    subtract_mean(sum);
+    center(sum);
     if (sum.norm() < 1e-300) break;
     const double change = (sum.normalized() - x).norm();
     x = sum.normalized();
@@ -125,7 +125,7 @@ ScheduleRate estimated_rate(const MixingSchedule& schedule, int samples) {
   double squares = 0;
   for (std::uint64_t k = half; k < 2 * half; ++k) {
     VectorXd y = times(schedule.matrix(k), x);
-    subtract_mean(y);
+    center(y);
     sum += y.squaredNorm();
     squares += y.squaredNorm() * y.squaredNorm();
   }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -105,14 +106,20 @@ std::string form_of(std::span<const GraphParameter> rows);
 /// "degree: the neighbours of each peer (a whole number in 1 .. 1000000; 3 when left out)".
 std::string help_of(const GraphParameter& row);
 
-/// The whole of `text` as a number; throws std::invalid_argument "what: `text` is not a number".
+/// The whole of `text` as a number; nothing if it is none, or out of the type's range.
 template <class Number>
-Number parse_number(std::string_view text, const std::string& what) {
+std::optional<Number> as_number(std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw std::invalid_argument(what + ": `" + std::string(text) + "` is not a number");
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+/// Like as_number, but throws std::invalid_argument "what: `text` is not a number".
+template <class Number>
+Number parse_number(std::string_view text, const std::string& what) {
+  if (const auto value = as_number<Number>(text)) return *value;
+  throw std::invalid_argument(what + ": `" + std::string(text) + "` is not a number");
 }
 
 /// The fewest digits that read back as the same number.

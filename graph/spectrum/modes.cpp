@@ -14,7 +14,7 @@
 namespace gv {
 namespace {
 
-constexpr PeerId dense_limit = 4096;
+constexpr PeerId most_dense = 4096;
 
 std::vector<double> signs(std::size_t n, std::uint64_t seed) {
   SplitMix random(seed);
@@ -168,7 +168,7 @@ Modes modes_of(const MixingMatrix& w, const TopologySpec* spec, std::string_view
   if (spec != nullptr) {
     if (std::optional<Modes> closed = closed_form_modes(*spec, w.size(), weights)) return *closed;
   }
-  if (w.directed() || w.size() <= dense_limit) return dense_modes(w);
+  if (w.directed() || w.size() <= most_dense) return dense_modes(w);
   // The traces of large matrices scatter little: by about sqrt(2 / n).
   return stochastic_modes(w, w.size() < 100'000 ? 8 : 3, 300);
 }

@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// i receives from i - 2^k, k < ceil(log2 n).
 Topology build_exponential(const GraphParameters&, PeerId n) {

@@ -6,7 +6,7 @@
 namespace gv {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr GraphParameter shape_only[] = {shape_parameter};
 
 /// Rows of `columns` peers; `wrapped` joins the borders: a torus.

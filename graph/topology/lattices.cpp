@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 Topology build_ring(const GraphParameters&, PeerId n) {
   std::vector<Edge> edges;
@@ -80,7 +80,7 @@ extern constinit const TopologyFamily ring_lattice_family{
 
 namespace {
 
-constexpr GraphParameter shape_only[] = {shape_parameter};
+constexpr GraphParameter lattice_parameters[] = {shape_parameter};
 
 /// The strong product of two rings: each peer and the eight around it.
 Topology build_king_torus(const GraphParameters& p, PeerId n) {
@@ -103,7 +103,7 @@ Topology build_king_torus(const GraphParameters& p, PeerId n) {
 extern constinit const TopologyFamily king_torus_family{
     .name = "king-torus",
     .summary = "a torus with its diagonals: 8 neighbours",
-    .parameters = shape_only,
+    .parameters = lattice_parameters,
     .example = "4x4",
     .build = build_king_torus,
     .drawing = Drawing::lattice,

@@ -6,7 +6,7 @@
 namespace gv {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 Topology build_path(const GraphParameters&, PeerId n) {
   std::vector<Edge> edges;

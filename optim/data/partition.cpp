@@ -181,7 +181,7 @@ Partition divide(const Dataset& data, std::uint32_t peers, const PartitionSpec& 
                               "'; iid, dirichlet, dirichlet-equal, by-label, by-class or quantity");
 }
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_partition(const std::string& what) {
   throw std::invalid_argument("by-class: " + what);
 }
 
@@ -271,17 +271,19 @@ Partition classes_each(const Dataset& data,
   std::erase_if(classes, [](const Rows& rows) { return rows.empty(); });
   const std::size_t each = spec.classes_per_peer;
   if (each == 0 || each > classes.size())
-    refuse(std::to_string(each) + " classes for each peer of " + std::to_string(classes.size()));
+    refuse_partition(std::to_string(each) + " classes for each peer of " +
+                     std::to_string(classes.size()));
   if (each * peers < classes.size())
-    refuse(std::to_string(peers) + " peers x " + std::to_string(each) + " classes leave some of " +
-           std::to_string(classes.size()) +
-           " classes without a peer: more peers or more classes_per_peer");
+    refuse_partition(std::to_string(peers) + " peers x " + std::to_string(each) +
+                     " classes leave some of " + std::to_string(classes.size()) +
+                     " classes without a peer: more peers or more classes_per_peer");
   const std::vector<Rows> owners = owners_of(classes.size(), peers, spec.classes_per_peer, rng);
   Partition parts(peers);
   for (std::size_t c = 0; c < classes.size(); ++c) {
     if (classes[c].size() < owners[c].size())
-      refuse("a class of " + std::to_string(classes[c].size()) + " samples for " +
-             std::to_string(owners[c].size()) + " peers: fewer peers or fewer classes_per_peer");
+      refuse_partition("a class of " + std::to_string(classes[c].size()) + " samples for " +
+                       std::to_string(owners[c].size()) +
+                       " peers: fewer peers or fewer classes_per_peer");
     rng.shuffle(classes[c]);
     for (std::size_t k = 0; k < classes[c].size(); ++k)
       parts[owners[c][k % owners[c].size()]].push_back(classes[c][k]);

@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-[[noreturn]] void refuse(const std::string& kind, const std::string& why) {
+[[noreturn]] void refuse_model(const std::string& kind, const std::string& why) {
   throw std::invalid_argument("model `" + kind + "` " + why);
 }
 
@@ -119,7 +119,7 @@ bool ModelRow::fits_to(DataForm form) const {
 
 const ModelRow& find_model(const std::string& kind) {
   const auto row = std::ranges::find(models(), kind, &ModelRow::kind);
-  if (row == models().end()) refuse(kind, "is not known");
+  if (row == models().end()) refuse_model(kind, "is not known");
   return *row;
 }
 
@@ -127,13 +127,14 @@ void check_model(const ModelSpec& spec) {
   const ModelRow& row = find_model(spec.kind);
   for (const auto& [name, value] : spec.values) {
     const ModelKey* const key = find_key(row, name);
-    if (key == nullptr) refuse(spec.kind, "has no key `" + name + "`");
+    if (key == nullptr) refuse_model(spec.kind, "has no key `" + name + "`");
     if (!allowed(*key, value))
-      refuse(spec.kind, "takes no `" + text_of(value) + "` as its " + name + ": " + key->help +
-                            allowed_words(*key));
+      refuse_model(spec.kind, "takes no `" + text_of(value) + "` as its " + name + ": " +
+                                  key->help + allowed_words(*key));
   }
   if (row.object == nullptr) return;
-  if (const auto objection = row.object(spec)) refuse(spec.kind, "is refused: " + objection->what);
+  if (const auto objection = row.object(spec))
+    refuse_model(spec.kind, "is refused: " + objection->what);
 }
 
 std::string to_string(const ModelSpec& spec) {
@@ -151,12 +152,12 @@ const ModelRow& model_for(const ModelSpec& spec, const Dataset& data) {
   std::string wanted;
   for (const DataForm fit : row.fits)
     wanted.append(wanted.empty() ? "" : " or ").append(name_of(fit));
-  refuse(spec.kind, "learns from " + wanted + "; these data are " + name_of(form));
+  refuse_model(spec.kind, "learns from " + wanted + "; these data are " + name_of(form));
 }
 
 NeuralNetwork make_network(const ModelSpec& spec, const Dataset& data) {
   const ModelRow& row = model_for(spec, data);
-  if (row.network == nullptr) refuse(spec.kind, "is no network");
+  if (row.network == nullptr) refuse_model(spec.kind, "is no network");
   return row.network(spec, data);
 }
 

@@ -12,11 +12,11 @@
 namespace gv {
 namespace {
 
-constexpr std::uint32_t limit = 500;
-constexpr double gravity = 9.8;
-constexpr double to_centre = 0.5;  ///< from a link's joint to its centre of mass; links have
-                                   ///< length, mass and moment of inertia 1
-constexpr double tau = 0.2;        ///< seconds per step
+constexpr std::uint32_t acrobot_steps = 500;
+constexpr double acrobot_gravity = 9.8;
+constexpr double to_centre = 0.5;    ///< from a link's joint to its centre of mass; links have
+                                     ///< length, mass and moment of inertia 1
+constexpr double acrobot_tau = 0.2;  ///< seconds per step
 constexpr double pi = std::numbers::pi;
 
 using Values = std::array<double, 4>;  ///< two angles, two speeds
@@ -26,10 +26,10 @@ Values slope(const Values& s, double torque) {
   const double c = to_centre;
   const double d1 = c * c + (1 + c * c + 2 * c * std::cos(theta2)) + 2;
   const double d2 = c * c + c * std::cos(theta2) + 1;
-  const double phi2 = c * gravity * std::cos(theta1 + theta2 - pi / 2);
+  const double phi2 = c * acrobot_gravity * std::cos(theta1 + theta2 - pi / 2);
   const double phi1 = -c * omega2 * omega2 * std::sin(theta2) -
                       2 * c * omega2 * omega1 * std::sin(theta2) +
-                      (c + 1) * gravity * std::cos(theta1 - pi / 2) + phi2;
+                      (c + 1) * acrobot_gravity * std::cos(theta1 - pi / 2) + phi2;
   const double turn2 = (torque + d2 / d1 * phi1 - c * omega1 * omega1 * std::sin(theta2) - phi2) /
                        (c * c + 1 - d2 * d2 / d1);
   return {omega1, omega2, -(d2 * turn2 + phi1) / d1, turn2};
@@ -44,12 +44,12 @@ Values moved(const Values& from, double h, const Values& along) {
 /// The classical Runge-Kutta rule of order 4, one step.
 Values runge_kutta(const Values& s, double torque) {
   const Values k1 = slope(s, torque);
-  const Values k2 = slope(moved(s, tau / 2, k1), torque);
-  const Values k3 = slope(moved(s, tau / 2, k2), torque);
-  const Values k4 = slope(moved(s, tau, k3), torque);
+  const Values k2 = slope(moved(s, acrobot_tau / 2, k1), torque);
+  const Values k3 = slope(moved(s, acrobot_tau / 2, k2), torque);
+  const Values k4 = slope(moved(s, acrobot_tau, k3), torque);
   Values to;
   for (std::size_t k = 0; k < to.size(); ++k)
-    to[k] = s[k] + tau / 6 * (k1[k] + 2 * k2[k] + 2 * k3[k] + k4[k]);
+    to[k] = s[k] + acrobot_tau / 6 * (k1[k] + 2 * k2[k] + 2 * k3[k] + k4[k]);
   return to;
 }
 
@@ -62,7 +62,7 @@ double wrapped(double angle) {
 
 class Acrobot : public Environment {
  public:
-  Acrobot() : Environment(4, limit) {}
+  Acrobot() : Environment(4, acrobot_steps) {}
 
  private:
   void begin(std::span<double> state, Rng& rng) const override {
@@ -98,7 +98,7 @@ EnvironmentRow acrobot() {
           .summary = "two hanging links swing up above a line; -1 for each step",
           .seen = {.channels = 6},
           .actions = 3,
-          .limit = limit,
+          .limit = acrobot_steps,
           .solved = -100,
           .make = [] { return std::unique_ptr<Environment>(std::make_unique<Acrobot>()); }};
 }

@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-constexpr std::uint32_t limit = 1000;
+constexpr std::uint32_t bricks_steps = 1000;
 constexpr std::uint32_t side = 10;
 constexpr std::uint32_t wall_top = 1;  ///< first row of the wall
 constexpr std::uint32_t wall_rows = 3;
@@ -84,7 +84,7 @@ bool is_one_of(double value, double least, double most) {
 
 class Bricks : public Environment {
  public:
-  Bricks() : Environment(values, limit) {}
+  Bricks() : Environment(values, bricks_steps) {}
 
  private:
   void begin(std::span<double> state, Rng& rng) const override {
@@ -137,7 +137,7 @@ EnvironmentRow bricks() {
           .summary = "a paddle keeps a ball in play that breaks a wall; 1 for each brick",
           .seen = {.channels = 4, .height = side, .width = side},
           .actions = 3,
-          .limit = limit,
+          .limit = bricks_steps,
           .solved = 20,
           .binary = true,
           .make = [] { return std::unique_ptr<Environment>(std::make_unique<Bricks>()); }};

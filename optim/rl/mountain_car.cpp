@@ -9,9 +9,9 @@
 namespace gv {
 namespace {
 
-constexpr std::uint32_t limit = 200;
-constexpr double force = 0.001;
-constexpr double gravity = 0.0025;
+constexpr std::uint32_t car_steps = 200;
+constexpr double car_force = 0.001;
+constexpr double car_gravity = 0.0025;
 constexpr double fastest = 0.07;
 constexpr double leftmost = -1.2;
 constexpr double rightmost = 0.6;
@@ -20,7 +20,7 @@ constexpr double goal = 0.5;
 /// State: position, speed.
 class MountainCar : public Environment {
  public:
-  MountainCar() : Environment(2, limit) {}
+  MountainCar() : Environment(2, car_steps) {}
 
  private:
   void begin(std::span<double> state, Rng& rng) const override {
@@ -30,7 +30,7 @@ class MountainCar : public Environment {
   Outcome advance(std::span<double> state, std::uint32_t action, Rng&) const override {
     double& position = state[0];
     double& speed = state[1];
-    speed += (static_cast<double>(action) - 1) * force - std::cos(3 * position) * gravity;
+    speed += (static_cast<double>(action) - 1) * car_force - std::cos(3 * position) * car_gravity;
     speed = std::clamp(speed, -fastest, fastest);
     position = std::clamp(position + speed, leftmost, rightmost);
     if (position == leftmost && speed < 0) speed = 0;
@@ -48,7 +48,7 @@ EnvironmentRow mountain_car() {
           .summary = "a weak car swings itself up a hill; -1 for each step",
           .seen = {.channels = 2},
           .actions = 3,
-          .limit = limit,
+          .limit = car_steps,
           .solved = -110,
           .make = [] { return std::unique_ptr<Environment>(std::make_unique<MountainCar>()); }};
 }

@@ -95,7 +95,7 @@ Json host_json(const HostCheck& host) {
   return row;
 }
 
-void print_json(const LanCheck& check, const std::string& keys) {
+void print_doctor_json(const LanCheck& check, const std::string& keys) {
   console::print({{"schema", "grapevine.doctor-hosts/1"},
                   {"hosts", mapped(check.hosts, host_json)},
                   {"roads", check.roads},
@@ -114,7 +114,7 @@ void print_finding(const std::string& mark, const std::string& finding) {
 /// Prints the result of `doctor FILE`: two lines or more for each host, the connections, `keys`
 /// (may be "") and the findings; as JSON if asked.
 void print_hosts(const LanCheck& check, const std::string& keys, bool json) {
-  if (json) return print_json(check, keys);
+  if (json) return print_doctor_json(check, keys);
   fmt::print("{:<10} {:>8} {:>9} {:>5} {:>6} {:>8} {:>10} {:>8}\n", "host", "ssh", "version",
              "wire", "cores", "memory", "clock", "free");
   for (const HostCheck& host : check.hosts) fmt::print("{}", host_text(host));

@@ -1,7 +1,6 @@
 #include "peer/fleet/net_address.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <stdexcept>
 
@@ -10,6 +9,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 
 namespace gv {
@@ -96,10 +96,9 @@ HostPort split_host_port(std::string_view text) {
   if (host.starts_with('[') && !host.ends_with(']'))
     throw std::invalid_argument("its [ has no ] before the port");
   HostPort found{.host = without_brackets(host)};
-  const char* const end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data() + colon + 1, end, found.port);
-  if (error != std::errc{} || last != end)
-    throw std::invalid_argument("the port is a number from 0 (any free one) to 65535");
+  const auto port = as_number<std::uint16_t>(text.substr(colon + 1));
+  if (!port) throw std::invalid_argument("the port is a number from 0 (any free one) to 65535");
+  found.port = *port;
   return found;
 }
 

@@ -243,7 +243,7 @@ TEST(Chain, WithCopiesStandsStillWhereAWindowGrowsAlongIt) {
 
 /// Returns when the last of equal stages is done, on a network without delay; backward takes twice
 /// as long as forward.
-double seconds(std::uint32_t stages, std::uint32_t microbatches, std::uint32_t ahead) {
+double seconds_of_stages(std::uint32_t stages, std::uint32_t microbatches, std::uint32_t ahead) {
   std::vector<std::vector<StageTurn>> order;
   for (std::uint32_t s = 0; s < stages; ++s)
     order.push_back(turns(microbatches, window_of(s, stages, ahead, microbatches)));
@@ -274,7 +274,8 @@ TEST(Chain, EqualStagesAreIdleAsLittleAsTheyCanBe) {
   for (std::uint32_t p = 1; p <= 8; ++p)
     for (const std::uint32_t m : {p, 2 * p, 4 * p})
       for (const std::uint32_t ahead : {1U, 2U, m})
-        EXPECT_EQ(seconds(p, m, ahead), 3.0 * (m + p - 1)) << p << ", " << m << ", " << ahead;
+        EXPECT_EQ(seconds_of_stages(p, m, ahead), 3.0 * (m + p - 1))
+            << p << ", " << m << ", " << ahead;
 }
 
 }  // namespace

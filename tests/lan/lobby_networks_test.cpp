@@ -52,18 +52,18 @@ class LobbyLab : public Lab {
   }
 };
 
-struct LobbyNetwork {
+struct Surrounding {
   const char* title;
   const char* net;                      ///< option of tests/lan/lab
   const char* first;                    ///< address of anna that ben calls first
   std::vector<const char*> beginnings;  ///< each begins an address of anna
 };
 
-void PrintTo(const LobbyNetwork& network, std::ostream* out) {
+void PrintTo(const Surrounding& network, std::ostream* out) {
   *out << network.title;
 }
 
-class LobbyNetworks : public LobbyLab, public testing::WithParamInterface<LobbyNetwork> {
+class LobbyNetworks : public LobbyLab, public testing::WithParamInterface<Surrounding> {
  protected:
   std::string hosts() const override {
     return fmt::format("--net {} anna ben carl", GetParam().net);
@@ -100,10 +100,10 @@ TEST_P(LobbyNetworks, FindNoLobbyThatIsGone) {
 INSTANTIATE_TEST_SUITE_P(
     Lan,
     LobbyNetworks,
-    testing::Values(LobbyNetwork{"IPv4Alone", "4", "10.77.0.1", {"10.77.0.1"}},
-                    LobbyNetwork{"IPv6Alone", "6", "fd77::1", {"fd77::1", "fe80::"}},
-                    LobbyNetwork{"Both", "both", "10.77.0.1", {"10.77.0.1", "fd77::1", "fe80::"}},
-                    LobbyNetwork{"LinkLocalAlone", "local", "fe80::77:0%eth0", {"fe80::"}}),
+    testing::Values(Surrounding{"IPv4Alone", "4", "10.77.0.1", {"10.77.0.1"}},
+                    Surrounding{"IPv6Alone", "6", "fd77::1", {"fd77::1", "fe80::"}},
+                    Surrounding{"Both", "both", "10.77.0.1", {"10.77.0.1", "fd77::1", "fe80::"}},
+                    Surrounding{"LinkLocalAlone", "local", "fe80::77:0%eth0", {"fe80::"}}),
     [](const auto& each) { return std::string(each.param.title); });
 
 class LobbySearch : public LobbyLab {};

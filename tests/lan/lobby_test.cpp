@@ -5,12 +5,12 @@
 namespace gv {
 namespace {
 
-struct Network {
+struct LobbyNetwork {
   const char* title;
   const char* net;  ///< option of tests/lan/lab
 };
 
-class OnNetwork : public Lobbies, public testing::WithParamInterface<Network> {
+class OnNetwork : public Lobbies, public testing::WithParamInterface<LobbyNetwork> {
  protected:
   std::string hosts() const override {
     return fmt::format("--net {} anna ben carl", GetParam().net);
@@ -31,10 +31,10 @@ TEST_P(OnNetwork, TrainsToTheBitsOfOneMachine) {
 
 INSTANTIATE_TEST_SUITE_P(Lan,
                          OnNetwork,
-                         testing::Values(Network{"IPv4Alone", "4"},
-                                         Network{"IPv6Alone", "6"},
-                                         Network{"LinkLocalAlone", "local"},
-                                         Network{"Both", "both"}),
+                         testing::Values(LobbyNetwork{"IPv4Alone", "4"},
+                                         LobbyNetwork{"IPv6Alone", "6"},
+                                         LobbyNetwork{"LinkLocalAlone", "local"},
+                                         LobbyNetwork{"Both", "both"}),
                          [](const auto& network) { return network.param.title; });
 
 TEST_F(Lobbies, MeasureBeforeTheStartAndSayWhatIsToBeExpected) {

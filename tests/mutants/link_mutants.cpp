@@ -19,7 +19,7 @@ LinkParts settings(std::function<void(LinkSettings&)> change) {
 }
 
 template <class Wrong>
-LinkParts rules() {
+LinkParts link_rules() {
   static const Wrong wrong;
   return settings([](LinkSettings& all) { all.rules = &wrong; });
 }
@@ -31,7 +31,7 @@ struct WithSession : LinkRules {
 
 template <class Wrong>
 LinkParts session() {
-  return rules<WithSession<Wrong>>();
+  return link_rules<WithSession<Wrong>>();
 }
 
 struct NoRepetition : LinkRules {
@@ -164,20 +164,20 @@ Mutant clock_of_anybody(std::string_view name, PeerId peers) {
 
 std::vector<Mutant> of_links() {
   return {
-      {"forget_sent_on_reconnect", {}, rules<NoRepetition>()},
+      {"forget_sent_on_reconnect", {}, link_rules<NoRepetition>()},
       {"take_repetitions", {}, session<TakesRepetitions>()},
       {"acknowledge_too_much", {}, session<ForgetsOneTooMany>()},
       {"claim_one_too_many", {}, session<ClaimsOneTooMany>()},
       {"lose_one_message", {}, session<LosesOne>()},
       {.name = "give_nobody_up",
-       .links = rules<GivesNobodyUp>(),
+       .links = link_rules<GivesNobodyUp>(),
        .method = "fedavg",
        .deadline = std::chrono::milliseconds(50)},
-      {"leave_who_is_away", {}, rules<LeavesWhoIsAway>()},
-      {"leave_at_once", {}, rules<LeavesAtOnce>()},
-      {"keep_session_of_the_dead", {}, rules<NoSuccessors>()},
-      {"forget_session_of_the_living", {}, rules<OnlySuccessors>()},
-      {"take_of_old_connection", {}, rules<TakesOldConnections>()},
+      {"leave_who_is_away", {}, link_rules<LeavesWhoIsAway>()},
+      {"leave_at_once", {}, link_rules<LeavesAtOnce>()},
+      {"keep_session_of_the_dead", {}, link_rules<NoSuccessors>()},
+      {"forget_session_of_the_living", {}, link_rules<OnlySuccessors>()},
+      {"take_of_old_connection", {}, link_rules<TakesOldConnections>()},
       {"believe_damaged_payloads", {}, reads_what_is_damaged()},
       {"write_what_is_lent", {}, lender<WaitsForNobody>()},
       {"drop_what_came_before", {}, borrower<DropsWhatCameBefore>()},

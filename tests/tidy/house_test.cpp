@@ -17,12 +17,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-std::string together(const Findings& findings) {
-  std::string text;
-  for (const std::string& finding : findings) text += finding + "\n";
-  return text;
-}
-
 /// One table defines which room may use which: a new include also needs the link line and the page,
 /// or violates the table.
 TEST(House, SourcesLinkLinesAndTheTableAgree) {

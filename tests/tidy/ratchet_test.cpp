@@ -9,7 +9,7 @@ namespace {
 
 // No figure may rise. A change that lowers one must update it here.
 constexpr std::size_t most_files = 895;
-constexpr std::size_t most_lines = 139'487;
+constexpr std::size_t most_lines = 139'459;
 constexpr std::size_t most_lone_headers = 21;
 constexpr std::size_t most_crowded = 1;
 

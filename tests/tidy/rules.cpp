@@ -76,6 +76,12 @@ std::size_t begin_of_function(const std::vector<std::string>& lines, std::size_t
 
 }  // namespace
 
+std::string together(const Findings& findings) {
+  std::string text;
+  for (const std::string& finding : findings) text += finding + "\n";
+  return text;
+}
+
 Findings include_direction(const File& file) {
   static const std::map<std::string, std::set<std::string>> allowed{
       {"graph", {"graph"}},

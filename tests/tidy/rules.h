@@ -13,6 +13,8 @@ struct File {
 
 /// "graph/mixing/mixing.cpp:12: what is wrong"
 using Findings = std::vector<std::string>;
+/// Returns the findings, each on a line.
+std::string together(const Findings& findings);
 
 /// Finds includes against the diagram: graph and optim use nothing, gossip both, gpu optim, peer
 /// all, and nothing uses peer.

@@ -11,12 +11,6 @@
 namespace gv::tidy {
 namespace {
 
-std::string together(const Findings& findings) {
-  std::string text;
-  for (const std::string& finding : findings) text += finding + "\n";
-  return text;
-}
-
 TEST(Tidy, TheTreeKeepsEveryRule) {
   const std::vector<File> tree = read_tree(source_folder());
   ASSERT_GT(tree.size(), 100U);

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_files = 10'000'000;
 constexpr std::uint64_t most_pixels = 1ULL << 34;
-constexpr const char* remedy = "; it needs one folder for each class, of PNG or PGM files";
+constexpr const char* folder_needs = "; it needs one folder for each class, of PNG or PGM files";
 
 /// Lists the entries of a folder, except names that begin with a dot.
 std::vector<std::string> names_in(const std::string& dir) {
@@ -57,7 +57,7 @@ std::vector<std::string> classes_in(const std::string& dir, std::vector<std::str
   const std::string inside = dir + "/";
   for (const std::string& name : classes) {
     if (!fs::is_directory(inside + name))
-      throw std::runtime_error(dir + ": " + shown(name) + " is no folder" + remedy);
+      throw std::runtime_error(dir + ": " + shown(name) + " is no folder" + folder_needs);
     if (!is_printable(name))
       throw std::runtime_error(dir + ": the folder " + shown(name) +
                                " has no printable UTF-8 name; give it another one");
@@ -86,7 +86,7 @@ std::vector<ImageFile> files_in(const std::string& dir, const std::vector<std::s
                                  folder.string() + " if the classes are in there");
     }
   }
-  if (files.empty()) throw std::runtime_error(dir + ": no pictures" + remedy);
+  if (files.empty()) throw std::runtime_error(dir + ": no pictures" + folder_needs);
   return files;
 }
 
@@ -173,7 +173,7 @@ ImageFolder find_images(const std::string& dir, const std::string& test) {
   folder.classes = classes_in(dir, &folder.empty);
   if (folder.classes.size() < 2 || folder.classes.size() > table_bounds::classes)
     throw std::runtime_error(dir + ": " + std::to_string(folder.classes.size()) +
-                             " folders; 2 to 256 classes can be learnt" + remedy);
+                             " folders; 2 to 256 classes can be learnt" + folder_needs);
   folder.train = files_in(dir, folder.classes);
   if (test.empty()) return folder;
   for (const std::string& name : classes_in(test, nullptr))

@@ -16,18 +16,18 @@ namespace {
 constexpr std::uint64_t most_bytes = 64U << 20;
 constexpr std::uint32_t longest_side = 4096;
 
-[[noreturn]] void fail(const std::string& path, const std::string& what) {
+[[noreturn]] void refuse_picture(const std::string& path, const std::string& what) {
   throw std::runtime_error(path + ": " + what);
 }
 
 std::vector<std::uint8_t> bytes_of(const std::string& path) {
   std::ifstream in = open_regular(path);
-  if (!in) fail(path, "cannot be opened, or is no regular file");
+  if (!in) refuse_picture(path, "cannot be opened, or is no regular file");
   const std::uint64_t size = std::filesystem::file_size(path);
-  if (size > most_bytes) fail(path, "a picture of more than 64 MiB");
+  if (size > most_bytes) refuse_picture(path, "a picture of more than 64 MiB");
   std::vector<std::uint8_t> bytes(size);
   in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (!in) fail(path, "cannot be read");
+  if (!in) refuse_picture(path, "cannot be read");
   return bytes;
 }
 
@@ -36,8 +36,8 @@ ImageShape checked(const std::string& path,
                    std::uint32_t h,
                    std::uint32_t w) {
   if (h == 0 || w == 0 || h > longest_side || w > longest_side)
-    fail(path, std::to_string(w) + " x " + std::to_string(h) + " pixels; sides of 1 to " +
-                   std::to_string(longest_side) + " are read");
+    refuse_picture(path, std::to_string(w) + " x " + std::to_string(h) + " pixels; sides of 1 to " +
+                             std::to_string(longest_side) + " are read");
   return {channels, h, w};
 }
 
@@ -52,7 +52,7 @@ class PgmHeader {
     std::uint32_t value = 0;
     for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9' && at_ < begin + 9; ++at_)
       value = 10 * value + static_cast<std::uint32_t>(text_[at_] - '0');
-    if (at_ == begin) fail(path_, "a damaged PGM header; save the picture again");
+    if (at_ == begin) refuse_picture(path_, "a damaged PGM header; save the picture again");
     return value;
   }
   std::size_t body() const { return at_ + 1; }
@@ -76,14 +76,15 @@ Picture read_pgm(const std::string& path, const std::vector<std::uint8_t>& bytes
   const std::uint32_t height = header.number();
   const std::uint32_t white = header.number();
   Picture picture{.shape = checked(path, 1, height, width), .pixels = {}};
-  if (white == 0 || white > 255) fail(path, "more than 8 bits a pixel; save it with 8");
+  if (white == 0 || white > 255) refuse_picture(path, "more than 8 bits a pixel; save it with 8");
   const std::size_t size = std::size_t{width} * height;
   if (bytes.size() < header.body() || bytes.size() - header.body() != size)
-    fail(path, "its header promises " + std::to_string(size) + " pixels, and the file has " +
-                   std::to_string(bytes.size()) + " bytes; save the picture again");
+    refuse_picture(path, "its header promises " + std::to_string(size) +
+                             " pixels, and the file has " + std::to_string(bytes.size()) +
+                             " bytes; save the picture again");
   for (std::size_t k = 0; k < size; ++k) {
     const std::uint32_t value = bytes[header.body() + k];
-    if (value > white) fail(path, "a pixel brighter than its header allows");
+    if (value > white) refuse_picture(path, "a pixel brighter than its header allows");
     picture.pixels.push_back(static_cast<std::uint8_t>((value * 255 + white / 2) / white));
   }
   return picture;
@@ -95,7 +96,7 @@ Picture read_png(const std::string& path, const std::vector<std::uint8_t>& bytes
   image.version = PNG_IMAGE_VERSION;
   const auto refuse = [&](const std::string& what) {
     png_image_free(&image);
-    fail(path, what);
+    refuse_picture(path, what);
   };
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0)
     refuse(std::string("a damaged PNG: ").append(image.message));
@@ -127,7 +128,8 @@ Picture read_picture(const std::string& path) {
   const std::string_view start(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (start.starts_with("P5")) return read_pgm(path, bytes);
   if (start.starts_with("\x89PNG")) return read_png(path, bytes);
-  fail(path, "neither PNG nor binary PGM (P5); convert it, such as by `convert FILE FILE.png`");
+  refuse_picture(path,
+                 "neither PNG nor binary PGM (P5); convert it, such as by `convert FILE FILE.png`");
 }
 
 }  // namespace gv

@@ -26,7 +26,7 @@ constexpr std::size_t end_bytes = 22, entry_bytes = 46, local_bytes = 30;
 constexpr std::uint64_t most_directory = 1U << 20;
 constexpr std::uint64_t most_ratio = 1032;  ///< for deflate; zlib.net, "Maximum compression factor"
 
-[[noreturn]] void fail(const std::string& path, const std::string& what) {
+[[noreturn]] void refuse_zip(const std::string& path, const std::string& what) {
   throw std::runtime_error(path + ": " + what + "; save it again (numpy.savez), or as .npy");
 }
 
@@ -37,7 +37,7 @@ std::uint32_t number(const std::vector<char>& bytes, std::size_t at, std::size_t
   return value;
 }
 
-std::vector<char> part(const std::string& path, std::uint64_t offset, std::uint64_t size) {
+std::vector<char> bytes_at(const std::string& path, std::uint64_t offset, std::uint64_t size) {
   std::vector<char> bytes(size);
   open_bytes(path, offset, size)->read(bytes.data(), bytes.size());
   return bytes;
@@ -52,16 +52,16 @@ struct Entry {
 std::vector<char> directory_of(const std::string& path) {
   const std::uint64_t whole = open_bytes(path)->left();
   const std::uint64_t tail = std::min<std::uint64_t>(whole, end_bytes + 0xFFFF);
-  const std::vector<char> last = part(path, whole - tail, tail);
+  const std::vector<char> last = bytes_at(path, whole - tail, tail);
   for (std::size_t at = last.size(); at-- > 0;) {
     if (at + end_bytes > last.size() || number(last, at, 4) != end_magic) continue;
     const std::uint64_t size = number(last, at + 12, 4);
     const std::uint64_t offset = number(last, at + 16, 4);
-    if (offset == 0xFFFFFFFF) fail(path, "an archive beyond 4 GiB");
-    if (size > most_directory) fail(path, "a directory of more than 1 MiB");
-    return part(path, offset, size);
+    if (offset == 0xFFFFFFFF) refuse_zip(path, "an archive beyond 4 GiB");
+    if (size > most_directory) refuse_zip(path, "a directory of more than 1 MiB");
+    return bytes_at(path, offset, size);
   }
-  fail(path, "a damaged archive: it has no directory");
+  refuse_zip(path, "a damaged archive: it has no directory");
 }
 
 /// Calls look(name, entry) for each entry, until it returns that it is done.
@@ -72,7 +72,7 @@ void each_entry(const std::string& path, Look look) {
     const std::size_t name_bytes = number(d, at + 28, 2);
     const std::size_t rest = number(d, at + 30, 2) + number(d, at + 32, 2);
     if (number(d, at, 4) != entry_magic || at + entry_bytes + name_bytes > d.size())
-      fail(path, "a damaged archive: its directory makes no sense");
+      refuse_zip(path, "a damaged archive: its directory makes no sense");
     const Entry entry{.flags = number(d, at + 8, 2),
                       .method = number(d, at + 10, 2),
                       .crc = number(d, at + 16, 4),
@@ -89,11 +89,12 @@ class EntryBytes : public ByteSource {
  public:
   EntryBytes(std::string path, const Entry& entry)
       : path_(std::move(path)), entry_(entry), left_(entry.size), input_(1U << 16) {
-    const std::vector<char> local = part(path_, entry.local, local_bytes);
-    if (number(local, 0, 4) != local_magic) fail(path_, "a damaged archive");
+    const std::vector<char> local = bytes_at(path_, entry.local, local_bytes);
+    if (number(local, 0, 4) != local_magic) refuse_zip(path_, "a damaged archive");
     const std::uint64_t names = number(local, 26, 2) + number(local, 28, 2);
     packed_ = open_bytes(path_, entry.local + local_bytes + names, entry.packed);
-    if (deflated() && inflateInit2(&stream_, -MAX_WBITS) != Z_OK) fail(path_, "zlib has no memory");
+    if (deflated() && inflateInit2(&stream_, -MAX_WBITS) != Z_OK)
+      refuse_zip(path_, "zlib has no memory");
   }
   ~EntryBytes() override {
     if (deflated()) inflateEnd(&stream_);
@@ -102,7 +103,7 @@ class EntryBytes : public ByteSource {
   EntryBytes& operator=(const EntryBytes&) = delete;
 
   void read(char* to, std::size_t n) override {
-    if (n > left_) fail(path_, "an array that ends too early");
+    if (n > left_) refuse_zip(path_, "an array that ends too early");
     for (std::size_t done = 0; done < n;) {
       const std::size_t some = std::min<std::size_t>(n - done, 1U << 30);
       deflated() ? inflate_to(to + done, some) : packed_->read(to + done, some);
@@ -113,7 +114,8 @@ class EntryBytes : public ByteSource {
   }
   std::uint64_t left() const override { return left_; }
   void end() override {
-    if (left_ != 0 || crc_ != entry_.crc) fail(path_, "a damaged archive: a check sum is wrong");
+    if (left_ != 0 || crc_ != entry_.crc)
+      refuse_zip(path_, "a damaged archive: a check sum is wrong");
   }
 
  private:
@@ -131,7 +133,7 @@ class EntryBytes : public ByteSource {
       }
       const int result = inflate(&stream_, Z_NO_FLUSH);
       if (result != Z_OK && !(result == Z_STREAM_END && stream_.avail_out == 0))
-        fail(path_, "a damaged archive: an array cannot be unpacked");
+        refuse_zip(path_, "a damaged archive: an array cannot be unpacked");
     }
   }
 
@@ -179,13 +181,13 @@ std::unique_ptr<ByteSource> open_zip_entry(const std::string& path, const std::s
   });
   if (!found) return nullptr;
   const Entry& entry = *found;
-  if ((entry.flags & 1U) != 0) fail(path, "an encrypted archive");
+  if ((entry.flags & 1U) != 0) refuse_zip(path, "an encrypted archive");
   if (entry.size == 0xFFFFFFFF || entry.packed == 0xFFFFFFFF)
-    fail(path, "an array beyond 4 GiB in an archive");
+    refuse_zip(path, "an array beyond 4 GiB in an archive");
   if (entry.method != 0 && entry.method != 8)
-    fail(path, "an array that is neither stored nor deflated");
+    refuse_zip(path, "an array that is neither stored nor deflated");
   if (entry.method == 0 ? entry.size != entry.packed : entry.size / most_ratio > entry.packed)
-    fail(path, "a damaged archive: its sizes make no sense");
+    refuse_zip(path, "a damaged archive: its sizes make no sense");
   return std::make_unique<EntryBytes>(path, entry);
 }
 

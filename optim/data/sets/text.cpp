@@ -14,22 +14,23 @@ namespace {
 
 constexpr std::uint64_t largest = std::uint64_t{1} << 31;
 
-[[noreturn]] void fail(const std::string& path, const std::string& what) {
+[[noreturn]] void refuse_text(const std::string& path, const std::string& what) {
   throw std::runtime_error(path + ": " + what);
 }
 
 std::vector<std::uint8_t> read_bytes(const std::string& path) {
   std::ifstream in = open_regular(path);
-  if (!in) fail(path, "cannot be opened; name a text file");
+  if (!in) refuse_text(path, "cannot be opened; name a text file");
   const std::uint64_t size = std::filesystem::file_size(path);
-  if (size == 0) fail(path, "is empty; name a text file with something in it");
+  if (size == 0) refuse_text(path, "is empty; name a text file with something in it");
   if (size > largest) {
-    fail(path, "has " + std::to_string(size) + " bytes; at most " + std::to_string(largest) +
-                   " can be read: cut it");
+    refuse_text(path, "has " + std::to_string(size) + " bytes; at most " + std::to_string(largest) +
+                          " can be read: cut it");
   }
   std::vector<std::uint8_t> bytes(size);
   in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (!in) fail(path, "ended after " + std::to_string(in.gcount()) + " bytes while it was read");
+  if (!in)
+    refuse_text(path, "ended after " + std::to_string(in.gcount()) + " bytes while it was read");
   return bytes;
 }
 
@@ -67,10 +68,11 @@ TrainTest read_text(const std::string& path, std::uint32_t context) {
   std::vector<std::uint8_t> tokens = read_bytes(path);
   const std::size_t held_out = tokens.size() / 10;
   if (held_out <= context) {
-    fail(path,
-         "has " + std::to_string(tokens.size()) + " bytes; windows of " + std::to_string(context) +
-             " need at least " + std::to_string(10 * (std::uint64_t{context} + 1)) +
-             ", since the last tenth is the test set: take a longer text or a shorter context");
+    refuse_text(
+        path,
+        "has " + std::to_string(tokens.size()) + " bytes; windows of " + std::to_string(context) +
+            " need at least " + std::to_string(10 * (std::uint64_t{context} + 1)) +
+            ", since the last tenth is the test set: take a longer text or a shorter context");
   }
   const std::vector<std::uint8_t> vocabulary = to_vocabulary(tokens);
   const std::span<const std::uint8_t> all(tokens);

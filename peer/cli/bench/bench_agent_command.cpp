@@ -13,7 +13,7 @@ struct AgentArguments {
   bool json = false;
 };
 
-void print_json(const AgentBenchOptions& options, const AgentBenchReport& report) {
+void print_agent_json(const AgentBenchOptions& options, const AgentBenchReport& report) {
   Json acting = Json::array();
   for (const ActingRate& rate : report.acting)
     acting.push_back(
@@ -28,7 +28,7 @@ void print_json(const AgentBenchOptions& options, const AgentBenchReport& report
                   {"draw_and_judge_seconds", report.judge_seconds}});
 }
 
-void print_text(const AgentBenchOptions& options, const AgentBenchReport& report) {
+void print_agent_text(const AgentBenchOptions& options, const AgentBenchReport& report) {
   fmt::print("{}, mlp 128-128: {} parameters, one thread\n", options.environment,
              report.parameters);
   fmt::print("{:>12} {:>10}\n", "environments", "steps/s");
@@ -41,7 +41,8 @@ void print_text(const AgentBenchOptions& options, const AgentBenchReport& report
 
 int run_agent(const AgentArguments& arguments) {
   const AgentBenchReport report = bench_agent(arguments.bench);
-  arguments.json ? print_json(arguments.bench, report) : print_text(arguments.bench, report);
+  arguments.json ? print_agent_json(arguments.bench, report)
+                 : print_agent_text(arguments.bench, report);
   return exit_code::done;
 }
 

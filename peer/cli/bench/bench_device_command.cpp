@@ -64,7 +64,9 @@ void print_advice(const std::vector<DeviceRow>& rows, std::uint32_t base) {
              first->gflops / first->speed, first->samples_per_second / first->speed);
 }
 
-void print_json(const Assembly& fleet, const std::vector<DeviceRow>& measured, std::uint32_t base) {
+void print_device_json(const Assembly& fleet,
+                       const std::vector<DeviceRow>& measured,
+                       std::uint32_t base) {
   const Json rows = mapped(measured, [](const DeviceRow& row) {
     return Json{{"device", to_string(row.device)},
                 {"threads", row.device.cuda ? Json(nullptr) : Json(row.threads)},
@@ -101,7 +103,7 @@ int run_devices(const DeviceArguments& options) {
                                   options.beside, [&](const DeviceRow& row) {
                                     if (!json) print_row(row);
                                   });
-  json ? print_json(fleet, rows, base) : print_advice(rows, base);
+  json ? print_device_json(fleet, rows, base) : print_advice(rows, base);
   return exit_code::done;
 }
 

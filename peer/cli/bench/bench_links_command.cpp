@@ -24,7 +24,7 @@ std::string file_beside(const std::string& fleet) {
   return path.replace_extension(".links.yaml").string();
 }
 
-int measure(const LinksArguments& arguments) {
+int measure_links(const LinksArguments& arguments) {
   console::never_wait();
   const Assembly fleet = assemble_apart(arguments.fleet);
   ProgressLine progress;
@@ -72,7 +72,7 @@ Command bench_links_command() {
       "Measure latency and bandwidth between the machines of a fleet, in the form of `links:`",
       "  grapevine bench links lan.yaml\n"
       "  grapevine bench links lan.yaml --edges --seconds 2 -o lan.links.yaml",
-      links_options, measure);
+      links_options, measure_links);
 }
 
 }  // namespace gv::cli

@@ -129,7 +129,7 @@ Json json_of(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
               {"gflops_of_speed_1", fleet.program ? Json() : Json(1e-9 * slowest(speeds).flops)}};
 }
 
-int measure(const SpeedsArguments& arguments) {
+int measure_speeds(const SpeedsArguments& arguments) {
   std::unique_ptr<Scout> scout;
   const Assembly fleet = assemble_to_run(arguments.file, peer_program(), scout);
   if (!scout && !fleet.data.train)
@@ -178,7 +178,7 @@ Command bench_speeds_command() {
                  "and device, all at once, and print the `speed` of each",
                  "  grapevine bench speeds lan.yaml\n"
                  "  grapevine bench speeds configs/fashion-ring8.yaml --seconds 5 --json",
-                 speeds_options, measure);
+                 speeds_options, measure_speeds);
 }
 
 }  // namespace gv::cli

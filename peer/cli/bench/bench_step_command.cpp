@@ -22,7 +22,7 @@ struct StepArguments {
   StepArguments() { bench.model.kind = "resnet20"; }
 };
 
-void print_json(const StepOptions& options, const StepReport& report) {
+void print_step_json(const StepOptions& options, const StepReport& report) {
   console::print({{"schema", "grapevine.bench-step/1"},
                   {"model", options.model.kind},
                   {"spec", to_string(options.model)},
@@ -35,7 +35,7 @@ void print_json(const StepOptions& options, const StepReport& report) {
                   {"gflops", 1e-9 * report.flops / report.seconds}});
 }
 
-void print_text(const StepOptions& options, const StepReport& report) {
+void print_step_text(const StepOptions& options, const StepReport& report) {
   fmt::print("{}: {} parameters, batch {}, {}\n", to_string(options.model), report.parameters,
              options.batch, counted(options.threads, "thread"));
   fmt::print("{:.1f} steps/s, {:.1f} GFLOP/s; median of {} steps: {}", 1 / report.seconds,
@@ -50,7 +50,7 @@ int run_steps(const StepArguments& arguments) {
     if (key.given) bench.model.values[name] = key.value;
   check_model(bench.model);
   const StepReport report = bench_step(bench);
-  arguments.json ? print_json(bench, report) : print_text(bench, report);
+  arguments.json ? print_step_json(bench, report) : print_step_text(bench, report);
   return exit_code::done;
 }
 

@@ -19,11 +19,11 @@ struct AlgorithmsArguments {
   bool json = false;
 };
 
-using Rows = std::vector<const AlgorithmRow*>;
+using MethodRows = std::vector<const AlgorithmRow*>;
 
 /// Returns all rows, or those of this kind.
-Rows rows_of(const std::string& kind) {
-  Rows rows;
+MethodRows rows_of(const std::string& kind) {
+  MethodRows rows;
   for (const AlgorithmRow* row : algorithms())
     if (kind.empty() || row->kind == kind) rows.push_back(row);
   return rows;
@@ -125,7 +125,7 @@ Json agents_of(const AlgorithmRow& row) {
               {"source", given(use.source)}};
 }
 
-void print_json(const AlgorithmsArguments& arguments) {
+void print_algorithms_json(const AlgorithmsArguments& arguments) {
   Json rows = Json::array();
   for (const AlgorithmRow* row : rows_of(arguments.kind)) {
     Json roles = Json::array();
@@ -186,7 +186,7 @@ void print_more(const AlgorithmRow& row) {
              example.models, example.text);
 }
 
-void print_text(const AlgorithmsArguments& arguments) {
+void print_algorithms_text(const AlgorithmsArguments& arguments) {
   for (const AlgorithmRow* row : rows_of(arguments.kind)) {
     const std::string_view order = row->order;
     fmt::print("{}{}{}\n", row->kind, order.empty() ? "" : ", order ", order);
@@ -220,7 +220,7 @@ int list(const AlgorithmsArguments& arguments) {
     print_bibtex(arguments);
     return exit_code::done;
   }
-  arguments.json ? print_json(arguments) : print_text(arguments);
+  arguments.json ? print_algorithms_json(arguments) : print_algorithms_text(arguments);
   return exit_code::done;
 }
 

@@ -18,12 +18,12 @@ struct ExplainArguments {
   bool json = false;
 };
 
-using Rows = std::vector<const KeyRow*>;
+using KeyRows = std::vector<const KeyRow*>;
 
 /// Returns the row of the key and of the keys below it; or of all keys with this ending, as `lr`
 /// for train.optimizer.lr.
-Rows rows_for(const std::string& key) {
-  Rows found, endings;
+KeyRows rows_for(const std::string& key) {
+  KeyRows found, endings;
   for (const std::vector<KeyRow>* file : {&fleet_file_keys(), &sweep_file_keys()}) {
     for (const KeyRow& row : *file) {
       if (key.empty() || row.key == key || row.key.starts_with(key + ".")) found.push_back(&row);
@@ -68,7 +68,7 @@ void print_short(const KeyRow& row) {
   console::print_wrapped(fmt::format("  {:<34} {}", row.key, first), 37);
 }
 
-void print_text(const ExplainArguments& arguments, const Rows& rows) {
+void print_keys(const ExplainArguments& arguments, const KeyRows& rows) {
   if (arguments.key.empty()) {
     for (const KeyRow* row : rows) print_short(*row);
     fmt::print("\ngrapevine explain KEY shows one key in full, and the keys below it\n");
@@ -82,10 +82,10 @@ void print_text(const ExplainArguments& arguments, const Rows& rows) {
 }
 
 int explain(const ExplainArguments& arguments) {
-  const Rows rows = rows_for(arguments.key);
+  const KeyRows rows = rows_for(arguments.key);
   if (rows.empty()) refuse(arguments.key);
   if (!arguments.json) {
-    print_text(arguments, rows);
+    print_keys(arguments, rows);
     return exit_code::done;
   }
   const Json keys = mapped(rows, [](const KeyRow* row) {

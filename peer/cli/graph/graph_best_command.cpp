@@ -34,9 +34,9 @@ Json candidate_json(const GraphCandidate& c) {
           {"method", c.rate.method}};
 }
 
-void print_table(const std::vector<GraphCandidate>& found,
-                 const BestOptions& o,
-                 const std::string& reason) {
+void print_candidates(const std::vector<GraphCandidate>& found,
+                      const BestOptions& o,
+                      const std::string& reason) {
   const bool predicted = o.goal.fleet.has_value();
   fmt::print("{:<22} {:>6} {:>6} {:>6} {:>8} {:>8} {:>7}{}\n", "graph", "degree", "models",
              "period", "factor", "gap", "to 1e-3",
@@ -63,9 +63,9 @@ void print_table(const std::vector<GraphCandidate>& found,
   console::print_wrapped("best: " + reason, 6);
 }
 
-void print_json(const std::vector<GraphCandidate>& found,
-                const BestOptions& o,
-                const std::string& reason) {
+void print_best_json(const std::vector<GraphCandidate>& found,
+                     const BestOptions& o,
+                     const std::string& reason) {
   console::print({{"schema", "grapevine.graph-best/1"},
                   {"peers", o.search.peers},
                   {"max_degree", o.search.max_degree},
@@ -90,7 +90,7 @@ int best(const BestOptions& options) {
   }
   const std::string reason = reason_of(found, o.goal);
   if (found.size() > o.top) found.resize(o.top);
-  o.json ? print_json(found, o, reason) : print_table(found, o, reason);
+  o.json ? print_best_json(found, o, reason) : print_candidates(found, o, reason);
   return exit_code::done;
 }
 

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
@@ -15,6 +14,7 @@
 #include "graph/predict/transient.h"
 #include "graph/schedule/schedule.h"
 #include "graph/schedules.h"
+#include "graph/spec/parameters.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
@@ -50,11 +50,9 @@ Centers read_centers(const std::string& path) {
 /// Reads --spread: sets a number in the fleet, returns the rows of a file.
 Centers spread_of(PredictOptions& o) {
   if (o.spread.empty()) return {};
-  const char* end = o.spread.data() + o.spread.size();
-  const auto [rest, error] = std::from_chars(o.spread.data(), end, o.fleet.spread);
-  if (error == std::errc{} && rest == end) return {};
-  o.fleet.spread = 0;
-  return read_centers(o.spread);
+  const auto number = as_number<double>(o.spread);
+  o.fleet.spread = number.value_or(0);
+  return number ? Centers{} : read_centers(o.spread);
 }
 
 /// Returns the self weight, which staleness requires to be equal for all.
@@ -81,7 +79,7 @@ struct Prediction {
 };
 
 /// Explains missing values.
-void explain(const Prediction& p, const PredictOptions& o) {
+void explain_prediction(const Prediction& p, const PredictOptions& o) {
   const std::string what = fmt::format("order {} on {}", o.fleet.order, o.topology);
   if (p.stable(o.fleet.rate)) {
     fmt::print(stderr,
@@ -202,7 +200,7 @@ void put(Json& out, const std::string& name, const std::optional<Estimate>& e) {
   if (e && e->error > 0) out[name + "_error"] = e->error;
 }
 
-void print_json(const PredictOptions& o, const Prediction& p) {
+void print_prediction_json(const PredictOptions& o, const Prediction& p) {
   const QuadraticFleet& f = o.fleet;
   Json out{{"schema", "grapevine.predict/1"},
            {"topology", o.topology},
@@ -233,7 +231,7 @@ std::string figure(const Estimate& e) {
                      : fmt::format("{:.4g}", e.value);
 }
 
-void print_text(const PredictOptions& o, const Prediction& p) {
+void print_prediction_text(const PredictOptions& o, const Prediction& p) {
   fmt::print("{}, {} peers, order {}, rate {:.4g}, noise {:.4g} (found by {})\n", o.topology,
              o.peers, o.fleet.order, o.fleet.rate, o.fleet.noise, p.method);
   if (p.values) {
@@ -248,9 +246,9 @@ void print_text(const PredictOptions& o, const Prediction& p) {
 int run(const PredictOptions& options) {
   PredictOptions o = options;
   const Prediction p = predict_fleet(o);
-  if (!p.values) explain(p, o);
+  if (!p.values) explain_prediction(p, o);
   if (!p.refusal.empty()) fmt::print(stderr, "warning: no fleet can run this: {}\n", p.refusal);
-  o.json ? print_json(o, p) : print_text(o, p);
+  o.json ? print_prediction_json(o, p) : print_prediction_text(o, p);
   return exit_code::done;
 }
 

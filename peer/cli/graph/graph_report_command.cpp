@@ -152,7 +152,7 @@ GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
   return row;
 }
 
-void print_json(const std::vector<GraphRow>& rows, const ReportOptions& options) {
+void print_report_json(const std::vector<GraphRow>& rows, const ReportOptions& options) {
   const auto json_of = [&](const GraphRow& row) { return to_json(row, options.more); };
   console::print({{"schema", "grapevine.graph/1"},
                   {"discount", options.discount},
@@ -185,7 +185,8 @@ int report(const ReportOptions& options) {
     write_page(options.html, graph_page(rows, options.discount));
     fmt::print(stderr, "page: {}\n", options.html);
   }
-  options.json ? print_json(rows, options) : print_table(rows, options.discount, options.more);
+  options.json ? print_report_json(rows, options)
+               : print_table(rows, options.discount, options.more);
   return exit_code::done;
 }
 

@@ -37,7 +37,7 @@ Json row_json(const Row& r) {
   return row;
 }
 
-void print_table(const std::vector<Row>& rows) {
+void print_pairs(const std::vector<Row>& rows) {
   fmt::print("{:<22} {:>6} {:>20} {:>8} {:>7}  {}\n", "schedule", "period", "product or kappa",
              "factor", "to 1e-3", "method");
   for (const Row& r : rows) {
@@ -55,13 +55,13 @@ void print_table(const std::vector<Row>& rows) {
       0);
 }
 
-void report(const ScheduleOptions& o) {
+void report_schedule(const ScheduleOptions& o) {
   std::vector<Row> rows;
   for (const std::string& text : o.schedules) {
     const ScheduleSpec spec = parse_schedule(text);
     rows.push_back({to_string(spec), schedule_rate(*make_schedule(spec, o.peers), o.samples)});
   }
-  if (!o.json) return print_table(rows);
+  if (!o.json) return print_pairs(rows);
   console::print({{"schema", "grapevine.graph-schedule/1"},
                   {"peers", o.peers},
                   {"rows", mapped(rows, row_json)}});
@@ -74,7 +74,7 @@ void print_kinds() {
 int schedule(const ScheduleOptions& o) {
   if (!o.schedules.empty() && o.peers == 0)
     throw std::invalid_argument("graph schedule: needs --peers N");
-  o.schedules.empty() ? print_kinds() : report(o);
+  o.schedules.empty() ? print_kinds() : report_schedule(o);
   return exit_code::done;
 }
 

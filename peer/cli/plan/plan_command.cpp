@@ -187,12 +187,12 @@ Calibrated calibrated(const PlanOptions& options,
   return result;
 }
 
-void print_json(const Assembly& fleet,
-                const MixingFigures& s,
-                const std::optional<FleetForecast>& ahead,
-                const RoundPrediction& round,
-                const std::optional<Gain>& gain,
-                const Calibrated& known) {
+void print_plan_json(const Assembly& fleet,
+                     const MixingFigures& s,
+                     const std::optional<FleetForecast>& ahead,
+                     const RoundPrediction& round,
+                     const std::optional<Gain>& gain,
+                     const Calibrated& known) {
   const std::optional<FleetCalibration>& calibration = known.calibration;
   const Sizes share = shares(fleet);
   const Json samples = mapped(fleet.partition, [](const auto& rows) { return rows.size(); });
@@ -338,7 +338,7 @@ int plan(const PlanOptions& options) {
   for (const std::string& sets : options.beside) words_of(sets);
   const Calibrated known = calibrated(options, fleet, ahead);
   const std::optional<Gain> gain = gain_of(fleet, round, options.file);
-  options.file.json ? print_json(fleet, s, ahead, round, gain, known)
+  options.file.json ? print_plan_json(fleet, s, ahead, round, gain, known)
                     : print_text(fleet, s, options.file.file, ahead, round, gain, known);
   return exit_code::done;
 }

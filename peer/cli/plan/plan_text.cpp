@@ -47,7 +47,7 @@ void print_own_rate(const BatchAdvice& advice) {
       advice.alone, advice.together, times, std::sqrt(times));
 }
 
-constexpr double worth_a_change = 1.1;
+constexpr double least_gain = 1.1;
 constexpr double unequal = 1.5;  ///< slowest peer's seconds relative to all sharing the work
 constexpr std::uint32_t more_steps = 8;
 
@@ -147,7 +147,7 @@ std::string factor_text(double times) {
                        : fmt::format("{:.0f} times slower", slower);
 }
 
-std::string limit_text(const Gain& gain) {
+std::string speed_limit_text(const Gain& gain) {
   switch (gain.limit) {
     case Gain::Limit::network:
       return fmt::format("the network limits it, {:.0f} % of a round", 100 * gain.network_part);
@@ -219,7 +219,7 @@ std::optional<Gain> gain_of(const Assembly& fleet,
   if (fleet.fleet.program) return gain;
   for (const std::string& set : sets_against(gain, fleet)) {
     const std::optional<Gain::Change> change = tried(options, set);
-    if (change && change->times > worth_a_change * gain.times) gain.changes.push_back(*change);
+    if (change && change->times > least_gain * gain.times) gain.changes.push_back(*change);
   }
   std::ranges::sort(gain.changes, std::greater{}, &Gain::Change::times);
   return gain;
@@ -229,7 +229,7 @@ std::string gain_text(const std::optional<Gain>& gain) {
   if (!gain) return "";
   std::string text =
       fmt::format("gain   {}{} peer {} alone, the fastest: {}", factor_text(gain->times),
-                  gain->times >= 1 ? " as" : " than", gain->fastest, limit_text(*gain));
+                  gain->times >= 1 ? " as" : " than", gain->fastest, speed_limit_text(*gain));
   std::string_view between = "; ";
   for (const Gain::Change& change : gain->changes) {
     text += fmt::format("{}with `--set {}` {}", between, change.set, factor_text(change.times));

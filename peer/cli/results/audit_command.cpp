@@ -21,7 +21,7 @@ std::string missing_books(const LedgerAudit& result) {
   return fmt::format("{}", fmt::join(result.missing, ", "));
 }
 
-void print_json(const LedgerAudit& result) {
+void print_audit_json(const LedgerAudit& result) {
   std::vector<std::string> findings;
   for (const LedgerFinding& finding : result.findings) findings.push_back(to_text(finding));
   console::print({{"event", "audit"},
@@ -32,7 +32,7 @@ void print_json(const LedgerAudit& result) {
                   {"findings", findings}});
 }
 
-void print_text(const LedgerAudit& result) {
+void print_audit(const LedgerAudit& result) {
   for (const LedgerFinding& finding : result.findings) fmt::print("{}\n", to_text(finding));
   if (!result.missing.empty())
     fmt::print(
@@ -76,7 +76,7 @@ int audit_run(const AuditArguments& arguments) {
   const Ledgers ledgers = read_ledgers(folder);
   if (ledgers.entries.empty()) refuse_nothing(folder, ledgers);
   const LedgerAudit result = audit(ledgers);
-  arguments.json ? print_json(result) : print_text(result);
+  arguments.json ? print_audit_json(result) : print_audit(result);
   return result.findings.empty() ? exit_code::done : exit_code::check_failed;
 }
 

@@ -36,9 +36,9 @@ std::vector<Measure> measures_of(const std::vector<std::string>& words) {
   return measures;
 }
 
-void print_json(const Comparison& comparison,
-                const std::vector<std::string>& left_out,
-                const std::vector<JudgedClaim>& claims) {
+void print_comparison_json(const Comparison& comparison,
+                           const std::vector<std::string>& left_out,
+                           const std::vector<JudgedClaim>& claims) {
   Json json = comparison_json(comparison, left_out);
   json["expectations"] = claims_json(claims);
   console::print(json);
@@ -69,7 +69,7 @@ int compare(const CompareArguments& arguments) {
   std::vector<JudgedClaim> judged;
   for (const ExpectedClaim& claim : claims) judged.push_back(judge_claim(comparison, claim));
   if (arguments.json)
-    print_json(comparison, list.left_out, judged);
+    print_comparison_json(comparison, list.left_out, judged);
   else if (arguments.csv)
     fmt::print("{}", comparison_csv(comparison));
   else if (arguments.markdown)

@@ -7,7 +7,7 @@
 namespace gv::cli {
 namespace {
 
-void write(const std::string& place, const std::vector<ExportedRun>& runs, Written& to) {
+void write_csv(const std::string& place, const std::vector<ExportedRun>& runs, Written& to) {
   const std::string text = csv_of(runs);
   if (place == "-") {
     fmt::print("{}", text);
@@ -24,7 +24,7 @@ Exporter csv_export() {
           .place = "FILE",
           .help = "File for one table of all runs; - for stdout",
           .prints = true,
-          .runs = write};
+          .runs = write_csv};
 }
 
 }  // namespace gv::cli

@@ -7,7 +7,7 @@
 namespace gv::cli {
 namespace {
 
-void write(const std::string& place, const std::string& file, Written& to) {
+void write_onnx(const std::string& place, const std::string& file, Written& to) {
   const SavedModel model = load_model(file);
   OnnxAbout about;
   write_file(place, onnx_model(model, about));
@@ -24,7 +24,7 @@ Exporter onnx_export() {
   return {.option = "--onnx",
           .place = "FILE",
           .help = "File for the run's model for other runtimes (opset 17)",
-          .model = write};
+          .model = write_onnx};
 }
 
 }  // namespace gv::cli

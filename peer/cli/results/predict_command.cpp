@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_told = 10;
 
-struct PredictOptions {
+struct ForecastOptions {
   std::string model;
   std::string data;
   bool probabilities = false;
@@ -54,11 +54,11 @@ Json answer_json(const Answer& answer,
   return json;
 }
 
-void print_json(const PredictOptions& options,
-                const std::vector<Answer>& found,
-                const std::vector<LeftOut>& left_out,
-                const std::vector<std::string>& classes,
-                const RowNames& names) {
+void print_forecast_json(const ForecastOptions& options,
+                         const std::vector<Answer>& found,
+                         const std::vector<LeftOut>& left_out,
+                         const std::vector<std::string>& classes,
+                         const RowNames& names) {
   Json rows = Json::array();
   std::size_t out = 0;
   for (std::size_t k = 0; k < found.size(); ++k) {
@@ -92,7 +92,7 @@ std::string csv_line(const Answer& answer, const std::vector<std::string>& class
   return line;
 }
 
-void print_csv(const PredictOptions& options,
+void print_csv(const ForecastOptions& options,
                const std::vector<Answer>& found,
                const std::vector<std::string>& classes,
                const RowNames& names) {
@@ -125,7 +125,7 @@ int tell_left_out(const ModelRows& rows) {
   return exit_code::rows_left_out;
 }
 
-int predict(const PredictOptions& options) {
+int predict(const ForecastOptions& options) {
   const SavedModel model = load_model(options.model);
   const ModelRows rows = model_rows(model.card, options.data);
   const std::vector<Answer> found = answers(model, rows);
@@ -133,13 +133,13 @@ int predict(const PredictOptions& options) {
       model.card.like->classes > 0 ? class_names(*model.card.like) : std::vector<std::string>{};
   const RowNames names(rows);
   if (options.json)
-    print_json(options, found, rows.left_out, classes, names);
+    print_forecast_json(options, found, rows.left_out, classes, names);
   else
     print_csv(options, found, classes, names);
   return tell_left_out(rows);
 }
 
-void predict_options(Options& options, PredictOptions& arguments) {
+void predict_options(Options& options, ForecastOptions& arguments) {
   options.value("MODEL", arguments.model, "model.safetensors of a run").required();
   options
       .value("DATA", arguments.data,

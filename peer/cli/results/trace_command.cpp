@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <limits>
 #include <stdexcept>
@@ -8,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/record/export/trace_json.h"
@@ -26,22 +26,15 @@ struct TraceArguments {
   bool json = false;
 };
 
-bool parse_round(std::string_view text, Round& round) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), round);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 RoundRange parse_rounds(const std::string& text) {
   if (text.empty()) return {0, std::numeric_limits<Round>::max()};
-  RoundRange range;
-  const std::size_t dots = text.find("..");
-  const bool good = dots != std::string::npos &&
-                    parse_round(std::string_view(text).substr(0, dots), range.first) &&
-                    parse_round(std::string_view(text).substr(dots + 2), range.last);
-  if (!good || range.first > range.last)
-    throw std::invalid_argument(
-        fmt::format("--rounds {}: expected FIRST..LAST, such as 1000..1200", printable(text, 80)));
-  return range;
+  const std::size_t dots = std::min(text.find(".."), text.size());
+  const auto first = as_number<Round>(std::string_view(text).substr(0, dots));
+  const auto last =
+      as_number<Round>(std::string_view(text).substr(std::min(dots + 2, text.size())));
+  if (first && last && *first <= *last) return {*first, *last};
+  throw std::invalid_argument(
+      fmt::format("--rounds {}: expected FIRST..LAST, such as 1000..1200", printable(text, 80)));
 }
 
 /// Returns whether every peer's record on this machine reaches the end of the range.

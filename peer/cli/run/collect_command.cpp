@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"
 #include "peer/cli/fleet_options.h"
@@ -47,12 +47,10 @@ namespace fs = std::filesystem;
 /// folder, so a second spelling of its number is refused: 0000 is not 000.
 std::optional<PeerId> peer_of(const fs::path& folder) {
   const std::string name = folder.filename().string();
-  PeerId peer = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), peer);
-  if (error != std::errc{} || end != name.data() + name.size()) return {};
-  if (name == fmt::format("{:03}", peer)) return peer;
+  const auto peer = as_number<PeerId>(name);
+  if (!peer || name == fmt::format("{:03}", *peer)) return peer;
   throw std::runtime_error(fmt::format("{}: the folder of peer {} must be called {:03}",
-                                       printable(folder.string(), 200), peer, peer));
+                                       printable(folder.string(), 200), *peer, *peer));
 }
 
 /// Returns the folders of peers by number; symbolic links are skipped.
@@ -104,7 +102,7 @@ std::map<PeerId, const KeptReport*> ends_of(const CollectedPeers& peers) {
   return ends;
 }
 
-Time time_of(const std::map<PeerId, const KeptReport*>& reports) {
+Time began_at(const std::map<PeerId, const KeptReport*>& reports) {
   Time latest{0};
   for (const auto& [peer, kept] : reports)
     latest = std::max(latest, kept->report.costs.spent.total());
@@ -182,10 +180,10 @@ std::vector<PeerId> replay(const CollectedPeers& peers, const Assembly& fleet, O
         reports, [](const auto& entry) { return !entry.second->model.empty(); });
     for (const auto& [peer, kept] : reports)
       if (complete && ends.contains(peer))
-        observer.take(load_checked(*kept, fleet), time_of(reports));
+        observer.take(load_checked(*kept, fleet), began_at(reports));
     settle(observer);
   }
-  for (const auto& [peer, kept] : ends) observer.take(load_checked(*kept, fleet), time_of(ends));
+  for (const auto& [peer, kept] : ends) observer.take(load_checked(*kept, fleet), began_at(ends));
   settle(observer);
   return missing;
 }

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/written_file.h"
@@ -34,11 +34,7 @@ struct DeployArguments {
 /// Parses "1.31".
 int minor_of(const std::string& version) {
   int minor = 0;
-  const std::string_view text(version);
-  if (text.starts_with("1.")) {
-    const auto [end, error] = std::from_chars(text.begin() + 2, text.end(), minor);
-    if (error != std::errc{} || end != text.end()) minor = 0;
-  }
+  if (version.starts_with("1.")) minor = as_number<int>(version.substr(2)).value_or(0);
   constexpr int oldest = 25;
   constexpr int most = 999;
   if (minor >= oldest && minor <= most) return minor;

@@ -1,7 +1,6 @@
 #include "peer/cli/run/grown_run.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "graph/spec/parameters.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/file/value.h"
 #include "peer/launch/run/resume.h"
@@ -68,13 +68,11 @@ void keep_groups(const Assembly& was, const std::string& groups, std::vector<std
   if (!groups.ends_with("]")) return;
   for (std::string& set : sets) {
     if (!set.starts_with(key)) continue;
-    const char* end = set.data() + set.size();
-    std::uint64_t now = 0;
-    const auto [rest, error] = std::from_chars(set.data() + key.size(), end, now);
+    const auto now = as_number<std::uint64_t>(std::string_view(set).substr(key.size()));
     const PeerId old = was.fleet.trainers();
-    if (error != std::errc{} || rest != end || now <= old || now > most_peers) continue;
+    if (!now || *now <= old || *now > most_peers) continue;
     set = fmt::format("peers={}, {}]", groups.substr(0, groups.size() - 1),
-                      new_groups(was, now - old));
+                      new_groups(was, *now - old));
   }
 }
 

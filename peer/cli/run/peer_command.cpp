@@ -131,7 +131,7 @@ FleetRecord alone(const Assembly& fleet, const Report& report) {
 }
 
 /// Saves the model; a server's part is no model.
-void save(const Assembly& fleet, const Report& report) {
+void save_report(const Assembly& fleet, const Report& report) {
   if (report.model->floats().size() != fleet.dimension) return;
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, report.peer);
   std::filesystem::create_directories(folder);
@@ -185,7 +185,7 @@ int run_by_hand(const Assembly& fleet, PeerId id, const PeerOptions& options) {
     reports.keep(report);
     if (!report.last) return;
     finite = std::isfinite(report.evaluation.loss);
-    save(fleet, report);
+    save_report(fleet, report);
   };
   ManualPeer manual{.connect_deadline = time_of(options.wait_seconds)};
   manual.keys = own_keys(fleet.fleet, id, options.keys);
@@ -268,7 +268,7 @@ PeerId own_id(const PeerOptions& options) {
   return engine->id;
 }
 
-void check_arguments(const PeerOptions& options) {
+void check_peer_arguments(const PeerOptions& options) {
   if (!options.at.empty() && !options.meet.empty())
     throw std::invalid_argument(
         "peer: --at and --meet both give the peers' addresses: give only one");
@@ -327,7 +327,7 @@ std::optional<ProgramModel> model_of_server(const Fleet& fleet, const PeerOption
 }
 
 int run_peer(PeerOptions options) {
-  check_arguments(options);
+  check_peer_arguments(options);
   options.past.clock = time_of(options.clock_seconds);
   const PeerId id = own_id(options);
   const bool launched = !options.launched.empty();

@@ -126,7 +126,7 @@ Json end_json(const RunMeter& meter, const std::optional<Resumed>& past) {
 }
 
 /// Checks the options before a folder is made. Throws std::invalid_argument.
-void check_arguments(const RunOptions& options) {
+void check_run_arguments(const RunOptions& options) {
   if (options.file.file.empty() && options.resume.empty())
     throw std::invalid_argument(
         "run: FILE, or --resume RUN, is required\n"
@@ -203,14 +203,14 @@ BatchArguments batch_of(const RunOptions& options) {
 }
 
 /// Saves the result of the run, and prints it.
-int finish(const RunOptions& options,
-           const Assembly& fleet,
-           const RunFolder& folder,
-           const Observer& observer,
-           Scout* scout,
-           LaunchResult result,
-           const Json& ended,
-           Screen& screen) {
+int finish_run(const RunOptions& options,
+               const Assembly& fleet,
+               const RunFolder& folder,
+               const Observer& observer,
+               Scout* scout,
+               LaunchResult result,
+               const Json& ended,
+               Screen& screen) {
   if (!observer.summary()) {
     screen.say(without_summary(result, observer, folder));
     return result.code;
@@ -245,7 +245,7 @@ int run_fleet(const RunOptions& given) {
   console::never_wait();
   RunOptions options = given;
   if (options.resume.empty()) find_fleet_file(options.file);
-  check_arguments(options);
+  check_run_arguments(options);
   if (options.submit) return submit_fleet(batch_of(options));
   const bool resume = !options.resume.empty();
   if (resume && connect_live(options.resume).open())
@@ -290,8 +290,8 @@ int run_fleet(const RunOptions& given) {
              {.from = past, .orders = &live.orders(), .keys = keys_of_run(fleet, lan != nullptr)},
              live, screen);
   if (lan) result.not_fetched = lan->bring_home(folder);
-  const int code =
-      finish(options, fleet, folder, observer, scout.get(), result, end_json(meter, past), screen);
+  const int code = finish_run(options, fleet, folder, observer, scout.get(), result,
+                              end_json(meter, past), screen);
   if (!result.not_fetched.empty()) screen.say(not_fetched_text(result.not_fetched, folder.path()));
   return code;
 }

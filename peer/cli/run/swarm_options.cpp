@@ -1,7 +1,6 @@
 #include "peer/cli/run/swarm_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/launch/process/stop_signals.h"
@@ -24,7 +24,7 @@
 namespace gv::cli {
 namespace {
 
-void print_json(const Healing& h) {
+void print_healing_json(const Healing& h) {
   Json json{{"event", "healing"},
             {"accident", std::string(h.accident)},
             {"refused", h.refused},
@@ -37,7 +37,7 @@ void print_json(const Healing& h) {
   console::print(json);
 }
 
-void print_row(const Healing& h) {
+void print_healing(const Healing& h) {
   if (!h.refused.empty()) {
     fmt::print("{:<11} refused: {}\n", h.accident, h.refused);
     return;
@@ -60,7 +60,7 @@ int run_healing(const FleetOptions& file, std::uint64_t length_ms) {
   std::size_t failures = 0;
   heal(fleet.fleet, times, [&](const Healing& healing) {
     failures += healing.failures.size();
-    file.json ? print_json(healing) : print_row(healing);
+    file.json ? print_healing_json(healing) : print_healing(healing);
     std::fflush(stdout);
   });
   return failures == 0 ? exit_code::done : exit_code::check_failed;
@@ -205,7 +205,7 @@ DrawOptions options_of(const FleetOptions& file, const SwarmArguments& arguments
   return options;
 }
 
-Json json_of(const Violation& violation) {
+Json violation_json(const Violation& violation) {
   return Json{{"event", "violation"},
               {"fleet", violation.fleet},
               {"method", violation.row},
@@ -218,7 +218,7 @@ Json json_of(const Violation& violation) {
               {"file", fleet_text(violation.run.keys)}};
 }
 
-void print_text(const Violation& violation) {
+void print_violation(const Violation& violation) {
   fmt::print("fleet {} of {} violates {} times{}\n", violation.fleet, violation.row,
              violation.violations, violation.shrunk ? ", and so does this smaller one" : "");
   fmt::print("# {}\n{}", command_of(violation.run, fmt::format("fleet-{}.yaml", violation.fleet)),
@@ -227,7 +227,7 @@ void print_text(const Violation& violation) {
   fmt::print("\n");
 }
 
-Json json_of(const DrawResult& result, double seconds) {
+Json violation_json(const DrawResult& result, double seconds) {
   Json json = swarm_json(result.all, seconds);
   json["fleets"] = result.fleets;
   json["violating"] = result.violating;
@@ -242,7 +242,7 @@ Json json_of(const DrawResult& result, double seconds) {
   return json;
 }
 
-void print_text(const DrawResult& result, double seconds) {
+void print_violation(const DrawResult& result, double seconds) {
   print_swarm(result.all, seconds);
   fmt::print("fleets    {}, of which {} violate\n", result.fleets, result.violating);
   for (const auto& [row, count] : result.rows)
@@ -310,12 +310,9 @@ std::string option_of_swarm(const SwarmArguments& arguments) {
 SwarmRange parse_range(const char* name, const std::string& text) {
   const std::size_t dots = text.find("..");
   const auto number = [&](std::string_view word) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size())
-      throw std::invalid_argument(
-          fmt::format("{} {}: write one number or a range, such as 1..1000", name, text));
-    return value;
+    if (const auto value = as_number<std::uint64_t>(word)) return *value;
+    throw std::invalid_argument(
+        fmt::format("{} {}: write one number or a range, such as 1..1000", name, text));
   };
   const std::string_view all = text;
   if (dots == std::string::npos) return {number(all), number(all)};
@@ -366,7 +363,7 @@ int run_drawn_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   options.interrupted = [&] { return interrupts.code() != 0; };
   options.on_violation = [&](const Violation& violation) {
     progress.clear();
-    file.json ? console::print(json_of(violation)) : print_text(violation);
+    file.json ? console::print(violation_json(violation)) : print_violation(violation);
     std::fflush(stdout);
   };
   const std::uint64_t all = options.last - options.first + 1;
@@ -378,9 +375,9 @@ int run_drawn_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   progress.clear();
   if (file.json)
-    console::print(json_of(result, elapsed.count()));
+    console::print(violation_json(result, elapsed.count()));
   else
-    print_text(result, elapsed.count());
+    print_violation(result, elapsed.count());
   if (interrupts.code() != 0) return interrupts.code();
   return result.violating == 0 ? exit_code::done : exit_code::check_failed;
 }

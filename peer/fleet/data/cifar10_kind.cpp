@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-void read(DataReading& from) {
+void read_cifar10_keys(DataReading& from) {
   constexpr const char* help =
       "the folder of data_batch_1.bin to data_batch_5.bin and test_batch.bin, or of train.csv "
       "and test.csv; nothing is downloaded";
@@ -28,7 +28,7 @@ DataKind cifar10_kind() {
           .keys = {{.name = "dir",
                     .takes = "a folder, from the fleet file's",
                     .help = "folder with the published files"}},
-          .read = read,
+          .read = read_cifar10_keys,
           .files = [](const DataSpec& data) { return cifar10_files(data.dir); },
           .load =
               [](const DataSpec& data, const Rng&) {

@@ -13,7 +13,7 @@ std::vector<std::string> names() {
   return all;
 }
 
-void read(DataReading& from) {
+void read_environment_keys(DataReading& from) {
   if (const Value* const name = from.map.take("name"))
     from.data.environment = read_choice(from.source, *name, names()).value_or(names().front());
   else
@@ -47,7 +47,7 @@ DataKind environment_kind() {
                             "cart. mountain-car: a car in a valley. acrobot: two links that swing "
                             "up. bricks: a ball and a wall",
                     .example = "data: { kind: environment, name: cartpole }\nagent: {}"}},
-          .read = read,
+          .read = read_environment_keys,
           .divided = false,
           .form_of = form};
 }

@@ -12,7 +12,7 @@ namespace gv {
 namespace {
 
 /// Uses the fallback's data if the folder is missing and a fallback is named.
-void read(DataReading& from) {
+void read_idx_keys(DataReading& from) {
   DataSpec& data = from.data;
   from.sizes();
   const Value* const dir = from.map.take("dir");
@@ -75,7 +75,7 @@ DataKind idx_kind() {
                 .example =
                     "data: { kind: idx, dir: /usr/share/datasets/fashion-mnist, fallback: digits "
                     "}"}}),
-          .read = read,
+          .read = read_idx_keys,
           .files = [](const DataSpec& data) { return idx_files(data.dir); },
           .load =
               [](const DataSpec& data, const Rng&) {

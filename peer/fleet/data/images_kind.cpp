@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-void read(DataReading& from) {
+void read_images_keys(DataReading& from) {
   constexpr const char* help =
       "a folder with one folder for each class, of PNG or PGM files of one size";
   DataSpec& data = from.data;
@@ -62,7 +62,7 @@ TrainTest load(const DataSpec& data, const Rng& rng) {
   return {named(*sets.train), named(*sets.test)};
 }
 
-std::shared_ptr<const Dataset> read_validation(const DataSpec& data, const Dataset& train) {
+std::shared_ptr<const Dataset> images_validation(const DataSpec& data, const Dataset& train) {
   auto set =
       std::make_shared<Dataset>(*read_images(find_images(data.dir, data.validation_file)).test);
   set->shift = train.shift;
@@ -94,7 +94,7 @@ DataKind images_kind() {
                 .usual = "(by `held_out`)",
                 .help = "folder with the test set"},
                held_out_key()},
-      .read = read,
+      .read = read_images_keys,
       .digest =
           [](const DataSpec& data) {
             return fmt::format("images {} {};", data.content, data.held_out);
@@ -105,7 +105,7 @@ DataKind images_kind() {
                                       [](const DataSpec& data) {
                                         return find_images(data.dir, data.validation_file).paths();
                                       },
-                                  .read = read_validation},
+                                  .read = images_validation},
       .held_out = held_out};
 }
 

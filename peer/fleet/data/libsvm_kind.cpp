@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-void read(DataReading& from) {
+void read_libsvm_keys(DataReading& from) {
   constexpr const char* help =
       "samples in LIBSVM's format, `label column:value ...`; the last tenth is the test set, "
       "unless `test_file` names one";
@@ -31,7 +31,7 @@ std::vector<std::string> files(const DataSpec& data) {
 }
 
 /// Reads the validation set with the training set's width.
-std::shared_ptr<const Dataset> read_validation(const DataSpec& data, const Dataset& train) {
+std::shared_ptr<const Dataset> libsvm_validation(const DataSpec& data, const Dataset& train) {
   auto rows = std::make_shared<Dataset>(*read_libsvm(data.file, data.validation_file).test);
   if (rows->features > train.features)
     throw std::runtime_error(
@@ -56,11 +56,11 @@ DataKind libsvm_kind() {
                     .usual = "(the last tenth of `file`)",
                     .help = "file with the test set",
                     .example = "data: { kind: libsvm, file: a.libsvm, test_file: a.libsvm }"}},
-          .read = read,
+          .read = read_libsvm_keys,
           .files = files,
           .load = [](const DataSpec& data,
                      const Rng&) { return read_libsvm(data.file, data.test_file); },
-          .validation = OwnValidation{.folder = false, .read = read_validation}};
+          .validation = OwnValidation{.folder = false, .read = libsvm_validation}};
 }
 
 }  // namespace gv

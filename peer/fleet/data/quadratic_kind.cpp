@@ -3,7 +3,7 @@
 namespace gv {
 namespace {
 
-void read(DataReading& from) {
+void read_quadratic_keys(DataReading& from) {
   QuadraticSpec& q = from.data.quadratic;
   from.servers();
   q.dimension = from.whole("dimension");
@@ -42,7 +42,7 @@ DataKind quadratic_kind() {
                     .usual = "[1]",
                     .help = "diagonal of the Hessian, repeated up to the dimension",
                     .example = "data: { kind: quadratic, hessian: [1, 0.1] }"}},
-          .read = read,
+          .read = read_quadratic_keys,
           .divided = false};
 }
 

@@ -6,7 +6,7 @@
 namespace gv {
 namespace {
 
-void read(DataReading& from) {
+void read_sparse_keys(DataReading& from) {
   DataSpec& data = from.data;
   from.sizes();
   const Value* const nonzeros = from.map.take("nonzeros");
@@ -36,7 +36,7 @@ DataKind sparse_kind() {
                               {.name = "noise",
                                .number = any_number(0.1, 0, 0.5),
                                .help = "fraction of the labels that is flipped"}}),
-          .read = read,
+          .read = read_sparse_keys,
           .digest = [](const DataSpec& data) { return fmt::format("nonzeros {};", data.nonzeros); },
           .drawn = [](const DataSpec& data) { return std::uint64_t{data.nonzeros}; },
           .load =

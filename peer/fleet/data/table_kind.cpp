@@ -175,7 +175,7 @@ class TableReader : Readers {
   std::vector<const Value*> columns_;  ///< values that name columns of the file
 };
 
-void read(DataReading& from) {
+void read_table_keys(DataReading& from) {
   TableReader(from.source, from.at, from.folder, from.data)
       .read(from.map, from.peers, from.notices);
 }
@@ -261,7 +261,7 @@ DataKind table_kind() {
           .form = DataForm::rows,
           .summary = "a file of your own",
           .keys = keys(),
-          .read = read,
+          .read = read_table_keys,
           .form_of =
               [](const DataSpec& data) {
                 return data.table.regression ? DataForm::targets : DataForm::rows;

@@ -7,7 +7,7 @@
 namespace gv {
 namespace {
 
-void read(DataReading& from) {
+void read_text_keys(DataReading& from) {
   constexpr const char* help = "a text, whose last tenth will be the test set";
   const Value* const file = from.map.take("file");
   from.data.context = from.whole("context");
@@ -33,7 +33,7 @@ DataKind text_kind() {
                 .help = "number of bytes that a prediction is based on; a letter beyond ASCII has "
                         "two or more bytes",
                 .example = "data: { kind: text, file: book.txt, context: 8 }"}},
-      .read = read,
+      .read = read_text_keys,
       .files = [](const DataSpec& data) { return std::vector{data.file}; },
       .load = [](const DataSpec& data, const Rng&) { return read_text(data.file, data.context); }};
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "graph/spec/nearest.h"
+#include "graph/spec/parameters.h"
 
 namespace gv {
 namespace {
@@ -125,18 +126,17 @@ std::optional<std::uint64_t> read_count(Source& source,
                                         std::uint64_t least,
                                         std::uint64_t most) {
   if (!is_scalar(source, value, "a whole number")) return std::nullopt;
-  std::uint64_t number = 0;
   const std::string& text = value.text;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto number = as_number<std::uint64_t>(text);
   const bool leading_zero = text.size() > 1 && text[0] == '0';
-  if (error != std::errc{} || stop != text.data() + text.size() || leading_zero) {
+  if (!number || leading_zero) {
     source.error(value, fmt::format("`{}` is not a whole number", text),
                  leading_zero ? "without leading zeros: they mean octal elsewhere"
                               : "decimal digits, without separators, sign or unit");
     return std::nullopt;
   }
-  if (number < least || number > most) {
-    source.error(value, fmt::format("{} is out of range: {} to {}", number, least, most));
+  if (*number < least || *number > most) {
+    source.error(value, fmt::format("{} is out of range: {} to {}", *number, least, most));
     return std::nullopt;
   }
   return number;

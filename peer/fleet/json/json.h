@@ -1,6 +1,5 @@
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "graph/formats/json_value.h"
+#include "graph/spec/parameters.h"
 #include "optim/mapped.h"
 
 namespace gv {
@@ -91,10 +91,9 @@ void read_json(const JsonValue& json, const std::string& key, bool& to);
 void read_json(const JsonValue& json, const std::string& key, double& to);
 template <std::integral Integer>
 void read_json(const JsonValue& json, const std::string& key, Integer& to) {
-  const char* const end = json.text.data() + json.text.size();
-  const auto [last, error] = std::from_chars(json.text.data(), end, to);
-  if (json.kind != JsonValue::Kind::number || error != std::errc{} || last != end)
-    refuse_json(key, "an integer of its range");
+  const auto number = as_number<Integer>(json.text);
+  if (json.kind != JsonValue::Kind::number || !number) refuse_json(key, "an integer of its range");
+  to = *number;
 }
 
 // Return a member of an object, read in the same way. Each throws also if the member is missing.

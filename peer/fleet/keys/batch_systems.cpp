@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-constexpr BatchSystem rows[] = {
+constexpr BatchSystem batch_rows[] = {
     {.name = "slurm",
      .title = "Slurm",
      .manner = "by srun inside a job of Slurm",
@@ -33,17 +33,17 @@ void put(std::string& text, std::string_view name, const std::string& words) {
 }  // namespace
 
 std::span<const BatchSystem> batch_systems() {
-  return rows;
+  return batch_rows;
 }
 
 const BatchSystem* find_batch_system(std::string_view name) {
-  const auto* const at = std::ranges::find(rows, name, &BatchSystem::name);
-  return at == std::end(rows) ? nullptr : at;
+  const auto* const at = std::ranges::find(batch_rows, name, &BatchSystem::name);
+  return at == std::end(batch_rows) ? nullptr : at;
 }
 
 std::vector<std::string> launcher_words() {
   std::vector<std::string> words{"auto", "local", "ssh"};
-  for (const BatchSystem& row : rows) words.emplace_back(row.name);
+  for (const BatchSystem& row : batch_rows) words.emplace_back(row.name);
   return words;
 }
 
@@ -52,7 +52,7 @@ std::string with_launchers(std::string_view text) {
   const std::string last = words.back();
   words.pop_back();
   std::vector<std::string_view> manners;
-  for (const BatchSystem& row : rows) manners.push_back(row.manner);
+  for (const BatchSystem& row : batch_rows) manners.push_back(row.manner);
   std::string all(text);
   put(all, "{launchers}", fmt::format("{} or {}", fmt::join(words, ", "), last));
   put(all, "{batch systems}", fmt::format("{}", fmt::join(manners, ", ")));

@@ -3,7 +3,7 @@
 namespace gv {
 namespace {
 
-constexpr PlainKey rows[] = {
+constexpr PlainKey run_rows[] = {
     {"version", "1", "", "Version of the file format. Required in every file.", "version: 1"},
     {"name", "printable text without `/`, at most 100 bytes", "(the file's name)",
      "Name of the fleet and of the folder of its runs.", "name: fashion-ring8"},
@@ -280,7 +280,7 @@ constexpr PlainKey rows[] = {
 }  // namespace
 
 std::span<const PlainKey> run_keys() {
-  return rows;
+  return run_rows;
 }
 
 }  // namespace gv

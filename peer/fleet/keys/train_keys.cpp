@@ -3,7 +3,7 @@
 namespace gv {
 namespace {
 
-constexpr PlainKey rows[] = {
+constexpr PlainKey train_rows[] = {
     {"model", "a kind, or a map with `kind` and its keys", "(by the kind of data)",
      "Model to train.", "model: { kind: mlp, hidden: [256] }"},
     {"model.kind", "softmax, logistic, linear, mlp, quadratic, lenet5, resnet20 or transformer",
@@ -185,7 +185,7 @@ constexpr PlainKey rows[] = {
 }  // namespace
 
 std::span<const PlainKey> train_keys() {
-  return rows;
+  return train_rows;
 }
 
 }  // namespace gv

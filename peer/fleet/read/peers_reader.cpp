@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <functional>
 #include <string_view>
 
@@ -8,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/spec/nearest.h"
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 #include "peer/fleet/file/source.h"
 #include "peer/fleet/file/value.h"
@@ -195,10 +195,8 @@ std::optional<std::string> read_device(Source& source, const Value& value) {
   const auto word = read_word(source, value);
   if (!word || *word == "auto" || *word == "cpu" || *word == "cuda") return word;
   if (word->starts_with("cuda:")) {
-    unsigned number = 0;
-    const char* end = word->data() + word->size();
-    const auto read = std::from_chars(word->data() + 5, end, number);
-    if (read.ec == std::errc() && read.ptr == end && number < 1024) return word;
+    const auto number = as_number<unsigned>(word->substr(5));
+    if (number && *number < 1024) return word;
   }
   source.error(value, fmt::format("`{}` is not a device", *word),
                "write `cpu`, `cuda`, `cuda:1` for the second one, or `auto`");

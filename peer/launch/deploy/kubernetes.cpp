@@ -164,7 +164,7 @@ std::string init_containers(const KubernetesFleet& fleet) {
        {"key_folder", yaml_word(stateful(fleet) ? "$(POD_NAME)" : "$(JOB_COMPLETION_INDEX)")}});
 }
 
-std::vector<std::string> command(const KubernetesFleet& fleet) {
+std::vector<std::string> pod_command(const KubernetesFleet& fleet) {
   std::vector<std::string> words{"grapevine",
                                  "peer",
                                  "/fleet/fleet.yaml",
@@ -223,7 +223,8 @@ std::string restart_policy(const KubernetesFleet& fleet) {
 std::string pod(const KubernetesFleet& fleet) {
   const bool counted = !stateful(fleet) && knows_index_failures(fleet);
   std::string words, items;
-  for (const std::string& word : command(fleet)) words += fmt::format("- {}\n", yaml_word(word));
+  for (const std::string& word : pod_command(fleet))
+    words += fmt::format("- {}\n", yaml_word(word));
   for (const auto& [path, bytes] : fleet.files)
     items += fmt::format("- {{ key: {}, path: {} }}\n", yaml_word(file_key(path)), yaml_word(path));
   std::string memory, limits, subdomain;

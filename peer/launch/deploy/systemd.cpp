@@ -22,7 +22,7 @@ std::string unit_name(const SystemdFleet& units, PeerId id) {
   return fmt::format("grapevine-{}-{}.service", units.name, id);
 }
 
-std::string command(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
+std::string unit_command(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
   std::vector<std::string> words{
       units.program,           "peer", folder_of(units) + "/fleet.yaml", "--id", std::to_string(id),
       "--rejoin-after-restart"};
@@ -47,7 +47,7 @@ std::string command(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
 /// success.
 std::string unit(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
   const auto grace = std::chrono::ceil<std::chrono::seconds>(fleet.grace).count();
-  return fmt::format(peer_service, id, units.name, command(fleet, units, id), units.user,
+  return fmt::format(peer_service, id, units.name, unit_command(fleet, units, id), units.user,
                      2 * grace + 10,
                      fleet.peers.at(id).device == "cpu" ? "PrivateDevices=yes\n" : "");
 }

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+
+#include "graph/spec/parameters.h"
 
 namespace gv {
 namespace {
@@ -319,10 +320,8 @@ bool add_question(LobbyQuestion& asked,
 
 /// Returns nothing if the text is no number of at most `most`.
 std::optional<unsigned> number_in(std::string_view text, unsigned most) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value > most) return {};
-  return value;
+  const auto value = as_number<unsigned>(text);
+  return value && *value <= most ? value : std::nullopt;
 }
 
 /// Returns the value of a key: that of its first pair (RFC 6763, 6.4).

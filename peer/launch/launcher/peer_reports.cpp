@@ -16,7 +16,7 @@ namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* schema = "grapevine.reports/1";
+constexpr const char* reports_schema = "grapevine.reports/1";
 constexpr std::uint64_t most_kept_bytes = std::uint64_t{256} << 20;
 constexpr std::size_t most_line_bytes = 1U << 20;
 constexpr std::size_t most_reports = 1'000'000;
@@ -24,7 +24,7 @@ constexpr std::size_t most_reports = 1'000'000;
 }  // namespace
 
 void fields(auto& v, ReportsOf& whose) {
-  v.also("event", "peer"), v.also("schema", schema);
+  v.also("event", "peer"), v.also("schema", reports_schema);
   v("digest", whose.digest), v("peer", whose.peer), v("peers", whose.peers);
   v("file", whose.file), v("sets", whose.sets);
 }
@@ -48,8 +48,8 @@ void append(const std::string& path, const std::string& line) {
 
 ReportsOf parse_header(const std::string& line) {
   const JsonValue json = parse_json(line, "its first line");
-  if (json_text(json, "schema") != schema)
-    throw std::runtime_error(fmt::format("its schema is not {}", schema));
+  if (json_text(json, "schema") != reports_schema)
+    throw std::runtime_error(fmt::format("its schema is not {}", reports_schema));
   ReportsOf whose;
   read_json(json, "", whose);
   return whose;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 #include "peer/wire/seal/peer_keys.h"
 #include "peer/wire/seal/tls_context.h"
@@ -23,13 +23,6 @@ const char* own_variable(const char* name) {
   return std::getenv(name);
 }
 
-std::optional<PeerId> number_in(std::string_view text) {
-  PeerId number = 0;
-  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
-  if (error != std::errc{} || end != text.end()) return {};
-  return number;
-}
-
 /// Reads the number of a pod named "fleet-3"; only in Kubernetes, because the names of other
 /// machines may end in numbers too.
 std::optional<EngineIdentity> pod_ordinal(const Variables& variable) {
@@ -39,7 +32,7 @@ std::optional<EngineIdentity> pod_ordinal(const Variables& variable) {
   const std::string_view host(value);
   const std::size_t dash = host.rfind('-');
   if (dash == std::string_view::npos) return {};
-  const std::optional<PeerId> id = number_in(host.substr(dash + 1));
+  const std::optional<PeerId> id = as_number<PeerId>(host.substr(dash + 1));
   if (!id) return {};
   return EngineIdentity{.id = *id, .variable = name};
 }
@@ -60,7 +53,7 @@ std::optional<EngineIdentity> engine_identity(const Variables& variable) {
   for (const auto& [name, only_with] : sources) {
     const char* const value = variable(name);
     if (value == nullptr || (only_with != nullptr && variable(only_with) == nullptr)) continue;
-    const std::optional<PeerId> id = number_in(value);
+    const std::optional<PeerId> id = as_number<PeerId>(value);
     if (!id)
       throw std::runtime_error(fmt::format("{}={} is no number of a peer; give --id instead", name,
                                            printable(value, 40)));
@@ -77,7 +70,7 @@ bool restarted_by_engine(const Variables& variable) {
   constexpr std::array counts = {"GRAPEVINE_RESTARTS", "GRAPEVINE_MOVES"};
   return std::ranges::any_of(counts, [&](const char* name) {
     const char* const value = variable(name);
-    return value != nullptr && number_in(value).value_or(0) > 0;
+    return value != nullptr && as_number<PeerId>(value).value_or(0) > 0;
   });
 }
 

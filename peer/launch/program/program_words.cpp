@@ -12,7 +12,7 @@
 namespace gv::asked {
 namespace {
 
-constexpr const char* schema = "grapevine.program/1";
+constexpr const char* program_schema = "grapevine.program/1";
 constexpr std::size_t most_versions = 100;
 constexpr std::size_t longest_word = 1000;  ///< bytes
 
@@ -104,7 +104,7 @@ std::string line(const Introduction& says) {
     tensors.push_back(Json{{"name", t.name}, {"shape", t.shape}, {"strides", t.strides}});
   Json versions = Json::object();
   for (const auto& [name, version] : says.versions) versions.add(name, version);
-  return Json{{"schema", schema},
+  return Json{{"schema", program_schema},
               {"parameters", tensors},
               {"evaluates", says.evaluates},
               {"optimizer", says.optimizer},
@@ -136,9 +136,9 @@ ProgramSays parse_program(const std::string& text) {
   if (json.find("saved") != nullptr) return Saved{json_integer<std::uint64_t>(json, "saved")};
   const JsonValue* const said = json.find("schema");
   if (said == nullptr) return {};
-  if (said->text != schema)
-    throw std::runtime_error(
-        fmt::format("it speaks {}, and this program {}", printable(said->text, 100), schema));
+  if (said->text != program_schema)
+    throw std::runtime_error(fmt::format("it speaks {}, and this program {}",
+                                         printable(said->text, 100), program_schema));
   return introduction_in(json);
 }
 

@@ -72,7 +72,7 @@ bool is_left_over(const std::string& name) {
          round_of(name.substr(0, name.size() - temporary_suffix.size()));
 }
 
-Verdict about(const std::string& path, const Verdict& verdict) {
+Verdict verdict_about(const std::string& path, const Verdict& verdict) {
   return verdict.empty() ? "" : fmt::format("{}: {}", path, verdict);
 }
 
@@ -158,16 +158,17 @@ std::string CheckpointStore::path_of(Round round) const {
 
 Verdict CheckpointStore::save(Round round, std::vector<std::byte> state, bool alone) {
   const std::lock_guard lock(mutex_);
-  if (Verdict wrong = disk_.make_folder(folder_); !wrong.empty()) return about(folder_, wrong);
+  if (Verdict wrong = disk_.make_folder(folder_); !wrong.empty())
+    return verdict_about(folder_, wrong);
   remove_left_over();
   const std::string path = path_of(round);
   const std::string temporary = path + std::string(temporary_suffix);
   if (Verdict wrong = write(temporary, {fleet_, model_, peer_, round, std::move(state)});
       !wrong.empty()) {
     (void)disk_.remove(temporary);  // may not exist
-    return about(temporary, wrong);
+    return verdict_about(temporary, wrong);
   }
-  if (Verdict wrong = disk_.sync_folder(folder_); !wrong.empty()) return about(path, wrong);
+  if (Verdict wrong = disk_.sync_folder(folder_); !wrong.empty()) return verdict_about(path, wrong);
   newest_ = round;
   if (next_ && !alone && !candidate_ && round >= *next_) candidate_ = round;
   remove_old();
@@ -209,17 +210,18 @@ std::optional<Checkpoint> CheckpointStore::newest(std::vector<std::string>& skip
 Verdict CheckpointStore::at(Round round, Checkpoint& out) {
   const std::string path = path_of(round);
   std::vector<std::byte> bytes;
-  if (Verdict wrong = disk_.read(path, bytes); !wrong.empty()) return about(path, wrong);
+  if (Verdict wrong = disk_.read(path, bytes); !wrong.empty()) return verdict_about(path, wrong);
   Checkpoint found;
-  if (Verdict wrong = decode(bytes, found); !wrong.empty()) return about(path, wrong);
+  if (Verdict wrong = decode(bytes, found); !wrong.empty()) return verdict_about(path, wrong);
   if (found.fleet != fleet_)
-    return about(path, fmt::format("of fleet {}, ours is {}", found.fleet, fleet_));
+    return verdict_about(path, fmt::format("of fleet {}, ours is {}", found.fleet, fleet_));
   if (found.model != model_)
-    return about(path, fmt::format("of model {}, ours is {}", found.model, model_));
+    return verdict_about(path, fmt::format("of model {}, ours is {}", found.model, model_));
   if (found.peer != peer_)
-    return about(path, fmt::format("of peer {}, we are peer {}", found.peer, peer_));
+    return verdict_about(path, fmt::format("of peer {}, we are peer {}", found.peer, peer_));
   if (found.round != round)
-    return about(path, fmt::format("of round {}, not of the round in its name", found.round));
+    return verdict_about(path,
+                         fmt::format("of round {}, not of the round in its name", found.round));
   out = std::move(found);
   return "";
 }
@@ -242,15 +244,16 @@ Verdict CheckpointStore::drop_after(Round round) {
   if (rounds.empty()) return "";
   for (const Round newer : rounds) {
     if (Verdict wrong = disk_.remove(path_of(newer)); !wrong.empty())
-      return about(path_of(newer), wrong);
+      return verdict_about(path_of(newer), wrong);
   }
-  return about(folder_, disk_.sync_folder(folder_));
+  return verdict_about(folder_, disk_.sync_folder(folder_));
 }
 
 /// Lists checkpoints by name only, the newest first.
 Verdict CheckpointStore::files(std::vector<Round>& rounds) {
   std::vector<std::string> names;
-  if (Verdict wrong = disk_.list(folder_, names); !wrong.empty()) return about(folder_, wrong);
+  if (Verdict wrong = disk_.list(folder_, names); !wrong.empty())
+    return verdict_about(folder_, wrong);
   for (const std::string& name : names)
     if (const auto round = round_of(name)) rounds.push_back(*round);
   std::ranges::sort(rounds, std::greater{});

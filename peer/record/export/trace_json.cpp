@@ -1,7 +1,6 @@
 #include "peer/record/export/trace_json.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include <zlib.h>
 
 #include "graph/formats/npy_matrix.h"
+#include "graph/spec/parameters.h"
 #include "optim/machine/cache_home.h"
 #include "peer/record/report/metrics.h"
 
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t moment_columns = 5;
-constexpr std::size_t round_columns = 15;
+constexpr std::size_t trace_columns = 15;
 constexpr PeerId most_peers = 100'000;
 constexpr double most_rounds = 1e15;
 
@@ -62,7 +62,7 @@ void add_moments(const std::string& path, const RoundRange& range, PeerMoments& 
 }
 
 void add_rounds(const std::string& path, const RoundRange& range, PeerMoments& peer) {
-  const NpyMatrix m = read_matrix(path, round_columns);
+  const NpyMatrix m = read_matrix(path, trace_columns);
   for (std::size_t k = 0; k < m.rows; ++k) {
     if (!is_count(m(k, 0), most_rounds)) refuse(path, k, "the first column is no round");
     if (!(m(k, 1) > 0)) refuse(path, k, "the second column is no number of rounds");
@@ -81,10 +81,7 @@ std::vector<PeerId> peers_in(const std::string& folder) {
   std::vector<PeerId> peers;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder + "/peers", none)) {
-    const std::string name = entry.path().filename().string();
-    PeerId id = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
-    if (error == std::errc{} && end == name.data() + name.size()) peers.push_back(id);
+    if (const auto id = as_number<PeerId>(entry.path().filename().string())) peers.push_back(*id);
   }
   std::ranges::sort(peers);
   return peers;

@@ -16,7 +16,7 @@ using Row = MetricsRow;
 std::optional<double> round_of(const Row& row) {
   return static_cast<double>(row.round);
 }
-std::optional<double> peers_of(const Row& row) {
+std::optional<double> peers_in_row(const Row& row) {
   return row.peers;
 }
 /// An agent's loss is minus its return; `0 -` avoids -0.
@@ -40,7 +40,7 @@ constexpr std::array all{
               .tag = "clock/training_seconds"},
     RunFigure{.key = "samples", .value = &Row::samples, .range = count, .tag = "data/samples"},
     RunFigure{.key = "epoch", .value = &Row::epoch, .tag = "data/epoch"},
-    RunFigure{.key = "peers", .value = &peers_of, .range = count, .begins = true},
+    RunFigure{.key = "peers", .value = &peers_in_row, .range = count, .begins = true},
     RunFigure{.key = "train_loss",
               .value = &Row::train_loss,
               .range = number,

@@ -1,13 +1,13 @@
 #include "peer/record/runs/peer_totals.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "graph/formats/graph_file.h"
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/metrics.h"
@@ -28,21 +28,15 @@ std::string peer_folder(const std::string& run, std::uint64_t peer) {
 }
 
 std::uint64_t peer_number(const std::string& name) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc{} || end != name.data() + name.size())
-    throw std::runtime_error("`" + name + "` is no peer");
-  return number;
+  if (const auto number = as_number<std::uint64_t>(name)) return *number;
+  throw std::runtime_error("`" + name + "` is no peer");
 }
 
 double count_of(const JsonValue& bin) {
-  double count = 0;
-  const auto [end, error] =
-      std::from_chars(bin.text.data(), bin.text.data() + bin.text.size(), count);
-  const bool whole = error == std::errc{} && end == bin.text.data() + bin.text.size();
-  if (bin.kind != JsonValue::Kind::number || !whole || count < 0)
+  const auto count = as_number<double>(bin.text);
+  if (bin.kind != JsonValue::Kind::number || !count || *count < 0)
     refuse_json("staleness", "a list of counts");
-  return count;
+  return *count;
 }
 
 PeerTotals totals_of(const JsonValue& json) {

@@ -27,13 +27,13 @@ constexpr std::size_t longest_value = 1000;
 /// Exit codes of runs that reached their end: done, not finite, peers lost, not fully saved.
 constexpr int good_ends[] = {0, 1, 3, 6};
 
-[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+[[noreturn]] void refuse_run(const std::string& path, const std::string& reason) {
   throw UnusableRun(printable(path + ": " + reason, 1000));
 }
 
 JsonValue document(const std::string& path, std::uint64_t most, const std::string& missing) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) refuse(path, missing);
+  if (!std::filesystem::exists(path, error)) refuse_run(path, missing);
   return parse_json(file_bytes(path, most), path);
 }
 
@@ -121,15 +121,15 @@ void read_metrics(const std::string& path, StoredRun& run) {
     ++number;
     if (line.find("\"event\":\"evaluate\"") == std::string_view::npos) continue;
     const std::string place = fmt::format("{}:{}", path, number);
-    if (run.evaluations.size() >= most_evaluations) refuse(place, "more than a million lines");
+    if (run.evaluations.size() >= most_evaluations) refuse_run(place, "more than a million lines");
     try {
       const MetricsRow e = read_evaluation(parse_json(line, path), "round");
       if (!run.evaluations.empty()) check_order(run.evaluations.back(), e);
       run.evaluations.push_back(e);
     } catch (const GraphFileError&) {
-      refuse(place, "the line is damaged, or half written");
+      refuse_run(place, "the line is damaged, or half written");
     } catch (const std::exception& e) {
-      refuse(place, e.what());
+      refuse_run(place, e.what());
     }
   }
 }
@@ -192,7 +192,7 @@ void within(const std::string& path, const Read& read) {
   } catch (const GraphFileError& e) {
     throw UnusableRun(printable(e.what(), 1000));  // the text begins with the path
   } catch (const std::exception& e) {
-    refuse(path, e.what());
+    refuse_run(path, e.what());
   }
 }
 

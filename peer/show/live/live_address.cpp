@@ -18,7 +18,9 @@
 namespace gv {
 namespace {
 
-[[noreturn]] void refuse(std::string_view asked, const std::string& text, const std::string& why) {
+[[noreturn]] void refuse_address(std::string_view asked,
+                                 const std::string& text,
+                                 const std::string& why) {
   throw std::invalid_argument(fmt::format("{} {}: {}", asked, printable(text, 80), why));
 }
 
@@ -50,7 +52,7 @@ Descriptor new_socket(int flags) {
   return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
 }
 
-[[noreturn]] void refuse(const std::string& folder, const std::string& why) {
+[[noreturn]] void refuse_address(const std::string& folder, const std::string& why) {
   throw std::runtime_error(fmt::format("{}: {}", path_in(folder), why));
 }
 
@@ -65,14 +67,16 @@ LiveAddress parse_live_address(const std::string& text, std::string_view asked) 
   try {
     at = parse_host_port(text);
   } catch (const std::invalid_argument& wrong) {
-    refuse(asked, text,
-           fmt::format("{}; it is 127.0.0.1:8080, localhost:8080 or [::1]:8080", wrong.what()));
+    refuse_address(
+        asked, text,
+        fmt::format("{}; it is 127.0.0.1:8080, localhost:8080 or [::1]:8080", wrong.what()));
   }
   if (at.host != "127.0.0.1" && at.host != "localhost" && at.host != "::1") {
-    refuse(asked, text,
-           "the page is not encrypted, so it is served on this machine only: 127.0.0.1, localhost "
-           "or [::1]\nhelp:  from another machine: ssh -L 8080:127.0.0.1:8080 THIS_MACHINE, with "
-           "--serve 127.0.0.1:8080 here");
+    refuse_address(
+        asked, text,
+        "the page is not encrypted, so it is served on this machine only: 127.0.0.1, localhost "
+        "or [::1]\nhelp:  from another machine: ssh -L 8080:127.0.0.1:8080 THIS_MACHINE, with "
+        "--serve 127.0.0.1:8080 here");
   }
   return {.host = at.host, .port = at.port};
 }
@@ -115,16 +119,18 @@ std::vector<http::Listener> listen_at(LiveAddress& address, const std::string& t
 
 Descriptor listen_live(const std::string& folder) {
   constexpr int most_waiting = 16;
-  if (connect_live(folder).open()) refuse(folder, "a run is already running in this folder");
+  if (connect_live(folder).open())
+    refuse_address(folder, "a run is already running in this folder");
   ::unlink(path_in(folder).c_str());
   Descriptor socket = new_socket(SOCK_NONBLOCK);
   // Set the mode before bind(2), which on Linux gives it to the file: the file is never open to
   // other users.
-  if (!socket.open() || ::fchmod(socket.get(), 0600) != 0) refuse(folder, std::strerror(errno));
+  if (!socket.open() || ::fchmod(socket.get(), 0600) != 0)
+    refuse_address(folder, std::strerror(errno));
   const Address address(folder);
   if (::bind(socket.get(), address.get(), Address::size()) != 0 ||
       ::listen(socket.get(), most_waiting) != 0)
-    refuse(folder, std::strerror(errno));
+    refuse_address(folder, std::strerror(errno));
   return socket;
 }
 

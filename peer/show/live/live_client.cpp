@@ -31,7 +31,7 @@ std::string socket_of(const std::string& folder) {
 }
 
 /// A run that ends while a request waits in its socket resets the connection.
-bool has_ended(int error) {
+bool has_hung_up(int error) {
   return error == ECONNRESET || error == EPIPE;
 }
 
@@ -43,14 +43,14 @@ std::string exchange(const Descriptor& socket,
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   const ssize_t sent = ::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL);
-  if (sent < 0 && has_ended(errno)) return {};
+  if (sent < 0 && has_hung_up(errno)) return {};
   if (sent != static_cast<ssize_t>(request.size())) fail(place, "the run takes no request");
   std::string reply;
   std::array<char, 65536> buffer;
   for (;;) {
     const ssize_t count = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
     if (count == 0) return reply;
-    if (count < 0 && has_ended(errno)) return {};
+    if (count < 0 && has_hung_up(errno)) return {};
     if (count < 0) fail(place, fmt::format("no answer within {} s", patience_seconds));
     reply.append(buffer.data(), static_cast<std::size_t>(count));
     if (reply.size() > most_reply_bytes) fail(place, "an answer of over 64 MiB");

@@ -1,6 +1,5 @@
 #include "peer/show/live/live_service.h"
 
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <stdexcept>
@@ -9,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/spec/parameters.h"
 #include "peer/show/live/http/http_server.h"
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_page.h"
@@ -69,11 +69,9 @@ std::string sse(std::string_view name, std::string_view data) {
 /// Returns the number of rounds in the query; 0 if it is not a valid number of rounds.
 std::uint64_t rounds_in(std::string_view query) {
   constexpr std::uint64_t most = 100'000;
-  const std::string_view text = http::query_value(query, "rounds").value_or("");
-  std::uint64_t rounds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rounds);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole && rounds <= most ? rounds : 0;
+  const auto rounds =
+      as_number<std::uint64_t>(http::query_value(query, "rounds").value_or("")).value_or(0);
+  return rounds <= most ? rounds : 0;
 }
 
 bool has_ended(const RunView& view) {

@@ -1,7 +1,6 @@
 #include "peer/show/live/run_finder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "graph/formats/json_value.h"
+#include "graph/spec/parameters.h"
 #include "optim/machine/cache_home.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
@@ -59,10 +59,7 @@ std::set<Round> checkpoints_in(const fs::path& folder) {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder, none)) {
     if (entry.path().extension() != ".ckpt") continue;
-    const std::string stem = entry.path().stem().string();
-    Round round = 0;
-    const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), round);
-    if (error == std::errc{} && end == stem.data() + stem.size()) rounds.insert(round);
+    if (const auto round = as_number<Round>(entry.path().stem().string())) rounds.insert(*round);
   }
   return rounds;
 }

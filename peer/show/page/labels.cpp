@@ -13,7 +13,7 @@ namespace gv::svg {
 namespace {
 
 constexpr double line_height = 15, per_character = 8.2, slack = 4, gap = 7;
-constexpr double key = 6;            ///< side of the coloured square before a name
+constexpr double key_side = 6;       ///< side of the coloured square before a name
 constexpr double furthest = 90;      ///< largest distance of a name from its anchor
 constexpr double most_covered = 80;  ///< largest weight of the obstacles below a name
 
@@ -46,7 +46,7 @@ std::string row_name(Point at, const std::string& name) {
 }
 
 double label_width(const std::string& text) {
-  return key + 4 + text_width(text);
+  return key_side + 4 + text_width(text);
 }
 
 std::vector<Label> place_labels(std::vector<Label> labels,
@@ -102,8 +102,8 @@ std::string draw(const Label& label) {
   std::string out;
   if (std::abs(middle - label.anchor.y) > line_height / 2)
     out += line(label.anchor, {label.at.x - 2, middle}, "leader");
-  out += rect({label.at.x, middle - key / 2}, key, key, "fill halo");
-  return out + text({label.at.x + key + 4, label.at.y}, "start", "name halo", label.text);
+  out += rect({label.at.x, middle - key_side / 2}, key_side, key_side, "fill halo");
+  return out + text({label.at.x + key_side + 4, label.at.y}, "start", "name halo", label.text);
 }
 
 }  // namespace gv::svg

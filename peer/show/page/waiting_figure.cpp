@@ -114,7 +114,7 @@ Cells cells_of(const WaitGraph& w) {
   return cells;
 }
 
-std::string peers_text(std::size_t cell, const Cells& cells, const WaitGraph& w) {
+std::string cell_text(std::size_t cell, const Cells& cells, const WaitGraph& w) {
   const std::size_t first = cell * cells.block;
   if (cells.block == 1) return peer_name(static_cast<PeerId>(first), w.hosts);
   return fmt::format("peers {} to {}", first, std::min(first + cells.block, w.peers) - 1);
@@ -179,9 +179,8 @@ std::string waiting_matrix(const WaitGraph& w) {
                        matrix_top + cell * static_cast<double>(pair.first)};
     content += svg::group(
         "",
-        fmt::format("{} waits {} for {}{}", peers_text(pair.first, cells, w),
-                    share_text(seconds, w), peers_text(pair.second, cells, w),
-                    cells.block > 1 ? ", mean of the block" : ""),
+        fmt::format("{} waits {} for {}{}", cell_text(pair.first, cells, w), share_text(seconds, w),
+                    cell_text(pair.second, cells, w), cells.block > 1 ? ", mean of the block" : ""),
         svg::rect(corner, cell, cell, fmt::format("cell w{}", warmth(seconds, cells.most))));
   }
   content += matrix_labels(cells, cell) + warmth_scale(cells.most, matrix_top + inner + 14);

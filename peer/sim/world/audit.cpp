@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-std::string text(const Life& life) {
+std::string life_text(const Life& life) {
   return fmt::format("peer {} (life {})", life.peer, life.number);
 }
 
@@ -80,7 +80,7 @@ void Audit::advance(Life at, Life with, Side& side, const Settlement& s) {
   const bool next_exchange = s.exchange == side.exchange.next() && s.part == 0 && side.part > 0;
   if (!next && !next_exchange && trusted(at, with)) {
     violations_.push_back(fmt::format("{} applies piece {} of exchange {} with {} out of turn",
-                                      text(at), s.part, s.exchange.value, text(with)));
+                                      life_text(at), s.part, s.exchange.value, life_text(with)));
   }
   side.exchange = s.exchange;
   side.part = s.part + 1;
@@ -93,13 +93,13 @@ void Audit::compare(const Pair& pair, const Settlement& a, const Settlement& b) 
   violations_.push_back(
       fmt::format("{} and {} apply flows that are not opposite: exchanges {} and {}, weights {} "
                   "and {}, bounds {} and {}",
-                  text(pair.first), text(pair.second), a.exchange.value, b.exchange.value, a.weight,
-                  b.weight, a.bound, b.bound));
+                  life_text(pair.first), life_text(pair.second), a.exchange.value, b.exchange.value,
+                  a.weight, b.weight, a.bound, b.bound));
 }
 
 void Audit::believed(Life reader, Life lender) {
   violations_.push_back(
-      fmt::format("{} read a loan of {} that was not valid", text(reader), text(lender)));
+      fmt::format("{} read a loan of {} that was not valid", life_text(reader), life_text(lender)));
 }
 
 void Audit::close(const std::function<bool(Life)>& dead,
@@ -111,7 +111,7 @@ void Audit::close(const std::function<bool(Life)>& dead,
     if (!trusted(pair.first, pair.second) || given_up(pair.first, pair.second)) continue;
     violations_.push_back(
         fmt::format("{} pieces count at only one end of the edge between {} and {}", waiting,
-                    text(pair.first), text(pair.second)));
+                    life_text(pair.first), life_text(pair.second)));
   }
 }
 

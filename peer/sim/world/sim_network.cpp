@@ -45,7 +45,7 @@ const char* hears(Kind kind) {
   }
 }
 
-const char* text(LinkEvent event) {
+const char* event_text(LinkEvent event) {
   switch (event) {
     case LinkEvent::lost:
       return "loses its link to";
@@ -150,7 +150,7 @@ std::uint64_t SimNetwork::repeated_bytes(PeerId peer) const {
 
 void SimNetwork::note(LinkEvent event, const SimCarrier& process, PeerId neighbor) {
   const PeerId self = process.life.peer;
-  injector_.note(now(), text(event), self, neighbor);
+  injector_.note(now(), event_text(event), self, neighbor);
   switch (event) {
     case LinkEvent::lost:
     case LinkEvent::died:

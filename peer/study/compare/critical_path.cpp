@@ -1,13 +1,13 @@
 #include "peer/study/compare/critical_path.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
+#include "graph/spec/parameters.h"
 
 namespace gv {
 namespace {
@@ -87,11 +87,8 @@ std::optional<std::uint64_t> first_server_of(const StoredRun& run) {
   const AlgorithmRow* row = find_algorithm(run.algorithm, run.order);
   const auto peers = run.keys.find("peers");
   if (row == nullptr || row->serve == nullptr || peers == run.keys.end()) return std::nullopt;
-  const std::string& text = peers->second;
-  std::uint64_t trainers = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), trainers);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole && trainers < run.peers ? std::optional(trainers) : std::nullopt;
+  const auto trainers = as_number<std::uint64_t>(peers->second);
+  return trainers && *trainers < run.peers ? trainers : std::nullopt;
 }
 
 /// Returns whether the peer is clearly longer in the state than the others. Among equals, naming

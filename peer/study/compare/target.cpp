@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
 
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "gossip/algorithm.h"
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 #include "peer/study/compare/statistics.h"
 
@@ -30,34 +30,31 @@ std::optional<double> number_of(std::string_view text) {
   const bool percent = text.ends_with('%');
   if (percent) text.remove_suffix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return percent ? value / 100 : value;
+  const auto value = as_number<double>(text);
+  if (!value || !std::isfinite(*value)) return std::nullopt;
+  return percent ? *value / 100 : *value;
 }
 
 std::uint32_t times_of(const std::string& text, std::string_view times) {
-  std::uint32_t count = 0;
-  const auto [end, error] = std::from_chars(times.data(), times.data() + times.size(), count);
-  if (error != std::errc{} || end != times.data() + times.size() || count < 1 || count > 1000)
+  const auto count = as_number<std::uint32_t>(times);
+  if (!count || *count < 1 || *count > 1000)
     refuse(text, "after `for` comes the number of evaluations in a row, 1 to 1000");
-  return count;
+  return *count;
 }
 
-std::optional<double> between(const std::optional<double>& a,
-                              const std::optional<double>& b,
-                              double part) {
+std::optional<double> interpolated(const std::optional<double>& a,
+                                   const std::optional<double>& b,
+                                   double part) {
   if (!a || !b) return std::nullopt;
   return *a + part * (*b - *a);
 }
 
-RunCost between(const RunCost& a, const RunCost& b, double part) {
+RunCost interpolated(const RunCost& a, const RunCost& b, double part) {
   RunCost cost{.rounds = a.rounds + part * (b.rounds - a.rounds),
                .seconds = a.seconds + part * (b.seconds - a.seconds),
                .bytes = a.bytes + part * (b.bytes - a.bytes),
-               .samples = between(a.samples, b.samples, part),
-               .epochs = between(a.epochs, b.epochs, part),
+               .samples = interpolated(a.samples, b.samples, part),
+               .epochs = interpolated(a.epochs, b.epochs, part),
                .states = std::nullopt,
                .resolution = b.rounds - a.rounds};
   if (a.states && b.states) {
@@ -174,8 +171,8 @@ std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target
     const auto then = k == 0 ? std::nullopt : figure_of(run.evaluations[k - 1], target);
     if (!then) return cost_of(e);
     const double now = figure_of(e, target).value();
-    return between(cost_of(run.evaluations[k - 1]), cost_of(e),
-                   (target.value - *then) / (now - *then));
+    return interpolated(cost_of(run.evaluations[k - 1]), cost_of(e),
+                        (target.value - *then) / (now - *then));
   }
   return std::nullopt;
 }

@@ -1,7 +1,6 @@
 #include "peer/study/sweep/sweep_folder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/json/fields.h"
@@ -136,11 +136,8 @@ std::set<std::size_t> SweepFolder::claimed() const {
   std::set<std::size_t> numbers;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(claims(), error)) {
-    const std::string name = entry.path().filename().string();
-    std::size_t number = 0;
-    const char* end = name.data() + name.size();
-    const auto [stop, bad] = std::from_chars(name.data(), end, number);
-    if (bad == std::errc{} && stop == end) numbers.insert(number);
+    const auto number = as_number<std::size_t>(entry.path().filename().string());
+    if (number) numbers.insert(*number);
   }
   return numbers;
 }

@@ -38,7 +38,7 @@ std::vector<std::string> labels_on(const std::string& axis, const SweepPlan& pla
   return labels;
 }
 
-std::string words_of(const TuningPoint& point) {
+std::string point_words(const TuningPoint& point) {
   std::string text;
   for (const SweepSet& set : point)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", set.key.substr(set.key.rfind('.') + 1),
@@ -184,9 +184,10 @@ std::string progress_text(const SweepPlan& plan,
 
 std::string tuned_text(const SweepPlan& plan, std::size_t f, const TunedFamily& tuned) {
   const SweepFamily& family = plan.families[f];
-  std::string text = fmt::format(
-      "tune    {}  {} trials  {}  {}", family.label, tuning_trials(family), words_of(tuned.values),
-      plan.file.target ? cost_text(family, tuned.score.cost) : end_text(tuned.score));
+  std::string text =
+      fmt::format("tune    {}  {} trials  {}  {}", family.label, tuning_trials(family),
+                  point_words(tuned.values),
+                  plan.file.target ? cost_text(family, tuned.score.cost) : end_text(tuned.score));
   const bool has_base = family.brackets[0].points[0].empty();  // a grid has none
   if (tuned.values.empty() || !has_base) return text;
   if (!tuned.base) return text + " (base: left in an early rung)";
@@ -204,7 +205,7 @@ std::string list_text(const SweepPlan& plan, const SweepFolder& folder, const Sw
     std::string tried;
     if (slot.stage == Stage::tune) {
       const auto values = state.values_of(slot);
-      tried = "  " + (values ? words_of(*values)
+      tried = "  " + (values ? point_words(*values)
                              : fmt::format("place {} of rung {}", slot.place, slot.rung));
     }
     text += fmt::format("{:04} {:8} {} {}{}\n", slot.number, state_word(folder, state, plan, s),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <stdexcept>
 
@@ -16,6 +15,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 
+#include "graph/spec/parameters.h"
 #include "peer/wire/seal/tls_context.h"
 
 namespace gv {
@@ -174,10 +174,9 @@ std::optional<TlsIdentity> parse_identity(std::string_view uri) {
   const std::string_view fleet = uri.substr(0, fleet_digits);
   const std::string_view digits = uri.substr(fleet_digits + 1);
   if (fleet.find_first_not_of("0123456789abcdef") != std::string_view::npos) return {};
-  TlsIdentity identity{std::string(fleet), 0};
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), identity.peer);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return {};
+  const auto peer = as_number<PeerId>(digits);
+  if (!peer) return {};
+  const TlsIdentity identity{std::string(fleet), *peer};
   // Accepts only one spelling of each number.
   if (to_string(identity).size() != scheme.size() + uri.size()) return {};
   return identity;

@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-Time nanoseconds(double seconds) {
+Time time_of(double seconds) {
   return Time{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
 }
 
@@ -24,13 +24,13 @@ Time TokenBucket::begin(Time now) const {
 
 Time TokenBucket::take(std::uint64_t bytes, Time now) {
   if (rate_ <= 0) return now;
-  full_ = std::max(full_, now - burst_) + nanoseconds(static_cast<double>(bytes) / rate_);
+  full_ = std::max(full_, now - burst_) + time_of(static_cast<double>(bytes) / rate_);
   return std::max(now, full_);
 }
 
 void TokenBucket::give_back(std::uint64_t bytes, Time left, Time now) {
   if (rate_ <= 0) return;
-  const Time whole = nanoseconds(static_cast<double>(bytes) / rate_);
+  const Time whole = time_of(static_cast<double>(bytes) / rate_);
   full_ -= std::clamp(left - now, Time{0}, whole);
 }
 

@@ -13,12 +13,13 @@
 namespace gv::gpu {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinite = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 TEST(GpuArithmetic, KnowsWhatIsFinite) {
   for (const float value : {0.0F, -0.0F, 1e-42F, 1.0F, -3e38F}) EXPECT_TRUE(is_finite(value));
-  for (const float value : {infinity, -infinity, nan, -nan}) EXPECT_FALSE(is_finite(value));
+  for (const float value : {infinite, -infinite, not_a_number, -not_a_number})
+    EXPECT_FALSE(is_finite(value));
 }
 
 TEST(GpuArithmetic, MixesToTheBitAsTheHost) {
@@ -28,8 +29,8 @@ TEST(GpuArithmetic, MixesToTheBitAsTheHost) {
   const std::size_t d = replica->size();
   replica->load(Vector::x, {0, d}, *payload(normal(d, 1)));
   std::vector<std::vector<float>> theirs{normal(d, 2), normal(d, 3), normal(d, 4)};
-  theirs[1][5] = nan;
-  theirs[2][4000] = infinity;
+  theirs[1][5] = not_a_number;
+  theirs[2][4000] = infinite;
   theirs[0][17] = 1e-41F;  // denormal
   theirs[0][18] = std::numeric_limits<float>::max();
   const std::vector<float> weights{0.25F, 0.125F, 1.0F / 3};

@@ -41,7 +41,7 @@ NeuralNetwork normed(const Shape& image) {
   return build.build();
 }
 
-std::unique_ptr<Replica> make(const Implementation& on) {
+std::unique_ptr<Replica> make_norm(const Implementation& on) {
   const auto data = large_pictures();
   Share share{.train = data, .test = data, .rows = {}, .rng = Rng(4)};
   for (std::uint32_t r = 0; r < data->rows; ++r) share.rows.push_back(r);
@@ -59,8 +59,8 @@ double norm_of(std::span<const float> v) {
 /// A relu that opens or closes by rounding changes 3e-5 of a channel's gradient.
 TEST(LargeNormParity, GradientsAndMomentsAgree) {
   GV_NEEDS_CUDA(cuda.missing());
-  const auto on_cpu = make(host);
-  const auto on_gpu = make(cuda);
+  const auto on_cpu = make_norm(host);
+  const auto on_gpu = make_norm(cuda);
   const NeuralNetwork network = normed({.channels = 1, .height = side, .width = side});
   for (int step = 0; step < 3; ++step) {
     EXPECT_NEAR(loss_of_gradient(*on_gpu) / loss_of_gradient(*on_cpu), 1, 1e-5);

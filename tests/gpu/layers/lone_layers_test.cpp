@@ -36,7 +36,7 @@ NeuralNetwork pooled(const Drawn& drawn, const Dataset& data) {
   return build.build();
 }
 
-std::unique_ptr<Replica> make(const Implementation& on, const Drawn& drawn) {
+std::unique_ptr<Replica> make_layer(const Implementation& on, const Drawn& drawn) {
   Share share = small_pictures(3);
   const NeuralNetwork network = pooled(drawn, *share.train);
   return on.make(network, std::move(share), {}, 8, Rng(drawn.seed));
@@ -48,8 +48,8 @@ TEST(LoneLayersParity, GradientsAgree) {
   for (const Op activation : {Op::relu, Op::gelu})
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", relu " << (activation == Op::relu));
-      const auto on_cpu = make(host, {activation, seed});
-      const auto on_gpu = make(cuda, {activation, seed});
+      const auto on_cpu = make_layer(host, {activation, seed});
+      const auto on_gpu = make_layer(cuda, {activation, seed});
       for (int step = 0; step < 3; ++step) {
         EXPECT_NEAR(loss_of_gradient(*on_gpu) / loss_of_gradient(*on_cpu), 1, 1e-5);
         const std::vector<float> ours = values(*on_gpu, Vector::g);

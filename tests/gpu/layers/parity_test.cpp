@@ -182,7 +182,7 @@ TEST_P(SmoothParity, CoarserFactorsGiveNearlyTheSameGradient) {
   }
 }
 
-std::vector<Case> smooth_cases() {
+std::vector<Case> smooth_layers() {
   std::vector<Case> all = cases();
   std::erase_if(all, [](const Case& one) {
     return !one.smooth && (one.model.kind == "resnet20" || one.model.kind == "lenet5");
@@ -192,7 +192,7 @@ std::vector<Case> smooth_cases() {
 
 INSTANTIATE_TEST_SUITE_P(Every,
                          SmoothParity,
-                         testing::ValuesIn(smooth_cases()),
+                         testing::ValuesIn(smooth_layers()),
                          [](const auto& row) { return row.param.name; });
 INSTANTIATE_TEST_SUITE_P(Every, Parity, testing::ValuesIn(cases()), [](const auto& row) {
   return row.param.name;

@@ -8,8 +8,8 @@
 namespace gv {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinite_float = std::numeric_limits<float>::infinity();
+constexpr float nan_float = std::numeric_limits<float>::quiet_NaN();
 
 /// Returns the result by the definition: finite flows, summed in order, then added.
 std::vector<float> mixed(std::vector<float> x, Range r, const Flows& flows) {
@@ -59,11 +59,11 @@ TEST_P(ReplicaTest, WhatIsNotFiniteFlowsNowhereAndIsNamed) {
   const Range r{5, 9000};
   Flows flows = random_flows(r.count, 4);
   std::vector<float> bad(flows.vectors[1]->floats().begin(), flows.vectors[1]->floats().end());
-  bad[7] = nan;
-  bad[8000] = infinity;
+  bad[7] = nan_float;
+  bad[8000] = infinite_float;
   flows.vectors[1] = payload(bad);
   std::vector<float> worse(flows.vectors[3]->floats().begin(), flows.vectors[3]->floats().end());
-  worse[7] = -infinity;
+  worse[7] = -infinite_float;
   worse[8] = std::numeric_limits<float>::max();  // finite, unlike its flow
   flows.vectors[3] = payload(worse);
   const std::vector<float> expected = mixed(values(*replica), r, flows);
@@ -95,7 +95,7 @@ TEST_P(ReplicaTest, ALateFlowIsAppliedAgainstWhatWasSent) {
   EXPECT_EQ(values(*replica), expected);
 
   std::vector<float> bad = theirs;
-  bad[17] = nan;
+  bad[17] = nan_float;
   EXPECT_FALSE(replica->add_flow(Vector::x, r, 0.25F, *payload(bad), *payload(ours)));
   for (std::size_t k = 0; k < r.count; ++k)
     if (k != 17) expected[r.begin + k] += 0.25F * (theirs[k] - ours[k]);
@@ -127,7 +127,7 @@ TEST_P(ReplicaTest, IsDoneWithABufferWhenItReturns) {
   const auto lend = [&own](const std::vector<float>& what, const std::function<void()>& to) {
     std::ranges::copy(what, own->floats().begin());
     to();
-    std::ranges::fill(own->floats(), nan);
+    std::ranges::fill(own->floats(), nan_float);
   };
   const Range all{0, d};
   lend(expected, [&] { replica->load(Vector::x, all, *own); });

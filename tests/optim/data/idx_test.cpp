@@ -13,10 +13,10 @@ namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
-using Bytes = std::vector<std::uint8_t>;
+using FileBytes = std::vector<std::uint8_t>;
 
-Bytes idx_header(std::uint32_t magic, std::vector<std::uint32_t> dims) {
-  Bytes bytes;
+FileBytes idx_header(std::uint32_t magic, std::vector<std::uint32_t> dims) {
+  FileBytes bytes;
   dims.insert(dims.begin(), magic);
   for (const std::uint32_t v : dims) {
     for (int shift = 24; shift >= 0; shift -= 8)
@@ -25,30 +25,30 @@ Bytes idx_header(std::uint32_t magic, std::vector<std::uint32_t> dims) {
   return bytes;
 }
 
-Bytes images(std::uint32_t n) {
-  Bytes bytes = idx_header(0x0803, {n, 2, 3});
+FileBytes images(std::uint32_t n) {
+  FileBytes bytes = idx_header(0x0803, {n, 2, 3});
   for (std::uint32_t k = 0; k < n * 6; ++k) bytes.push_back(static_cast<std::uint8_t>(k * 7));
   return bytes;
 }
 
-Bytes labels(std::uint32_t n) {
-  Bytes bytes = idx_header(0x0801, {n});
+FileBytes labels(std::uint32_t n) {
+  FileBytes bytes = idx_header(0x0801, {n});
   for (std::uint32_t k = 0; k < n; ++k) bytes.push_back(static_cast<std::uint8_t>(k % 3));
   return bytes;
 }
 
-void write(const fs::path& path, const Bytes& bytes) {
+void write(const fs::path& path, const FileBytes& bytes) {
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
 }
 
-Bytes zipped(const fs::path& scratch, const Bytes& bytes) {
+FileBytes zipped(const fs::path& scratch, const FileBytes& bytes) {
   gzFile out = gzopen(scratch.c_str(), "wb");
   gzwrite(out, bytes.data(), static_cast<unsigned>(bytes.size()));
   gzclose(out);
   std::ifstream in(scratch, std::ios::binary);
-  return Bytes(std::istreambuf_iterator<char>(in), {});
+  return FileBytes(std::istreambuf_iterator<char>(in), {});
 }
 
 long peak_kilobytes() {
@@ -80,9 +80,9 @@ class Idx : public ::testing::Test {
     return "";
   }
   bool error_has(const std::string& text) const { return error().find(text) != std::string::npos; }
-  void expect_every_truncation_refused(const fs::path& path, const Bytes& whole) const {
+  void expect_every_truncation_refused(const fs::path& path, const FileBytes& whole) const {
     for (std::size_t length = 0; length < whole.size(); ++length) {
-      write(path, Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)));
+      write(path, FileBytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)));
       EXPECT_TRUE(error_has(path)) << length << " of " << whole.size() << ": " << error();
     }
     write(path, whole);
@@ -99,9 +99,9 @@ TEST_F(Idx, ReadsPlainAndGzipped) {
   EXPECT_EQ(plain.train->features, 6U);
   EXPECT_EQ(plain.train->classes, 3U);
   EXPECT_EQ(plain.train->image, (ImageShape{1, 2, 3}));
-  const Bytes raw = images(5);
+  const FileBytes raw = images(5);
   EXPECT_TRUE(std::equal(raw.begin() + 16, raw.end(), plain.train->bytes.begin()));
-  EXPECT_EQ(plain.train->labels, (Bytes{0, 1, 2, 0, 1}));
+  EXPECT_EQ(plain.train->labels, (FileBytes{0, 1, 2, 0, 1}));
   fs::remove(train_images());
   write(train_images() += ".gz", zipped(dir_ / "scratch", raw));
   EXPECT_EQ(read_idx(dir_).train->bytes, plain.train->bytes);
@@ -142,7 +142,7 @@ TEST_F(Idx, EveryTruncationOfGzipIsRefused) {
 }
 
 TEST_F(Idx, TrailingBytesAreRefused) {
-  Bytes longer = images(5);
+  FileBytes longer = images(5);
   longer.push_back(0);
   write(train_images(), longer);
   EXPECT_TRUE(error_has("has 47 bytes, its header promises 46")) << error();
@@ -155,10 +155,10 @@ TEST_F(Idx, TrailingBytesAreRefused) {
 TEST_F(Idx, DamagedGzipIsRefused) {
   const ByteTable pixels = read_idx(dir_).train->bytes;
   fs::remove(train_images());
-  const Bytes whole = zipped(dir_ / "scratch", images(5));
+  const FileBytes whole = zipped(dir_ / "scratch", images(5));
   int refused = 0;
   for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
-    Bytes damaged = whole;
+    FileBytes damaged = whole;
     damaged[bit / 8] ^= static_cast<std::uint8_t>(1U << bit % 8);
     write(train_images() += ".gz", damaged);
     if (error().empty()) {
@@ -177,8 +177,8 @@ TEST_F(Idx, LyingHeadersAreRefusedWithoutMemory) {
     write(train_images(), idx_header(0x0803, dims));
     EXPECT_TRUE(error_has("impossible dimensions: " + std::to_string(dims[0]))) << error();
   }
-  const Bytes liar = idx_header(0x0803, {2'000'000, 28, 28});
-  const Bytes label_liar = idx_header(0x0801, {2'000'000});
+  const FileBytes liar = idx_header(0x0803, {2'000'000, 28, 28});
+  const FileBytes label_liar = idx_header(0x0801, {2'000'000});
   write(train_images(), liar);
   write(train_labels(), label_liar);
   EXPECT_TRUE(error_has("has 16 bytes, its header promises 1568000016")) << error();
@@ -186,7 +186,7 @@ TEST_F(Idx, LyingHeadersAreRefusedWithoutMemory) {
   write(train_images() += ".gz", zipped(dir_ / "scratch", liar));
   write(train_labels(), labels(5));
   EXPECT_TRUE(error_has("5 labels for 2000000 images")) << error();
-  Bytes many = label_liar;
+  FileBytes many = label_liar;
   many.resize(8 + 2'000'000);
   write(train_labels(), many);
   EXPECT_TRUE(error_has("truncated: 0 bytes of 1568000000")) << error();
@@ -206,7 +206,7 @@ TEST_F(Idx, WrongFilesAreNamed) {
 }
 
 TEST_F(Idx, TestImagesOfAnotherShapeAreRefused) {
-  Bytes turned = idx_header(0x0803, {3, 3, 2});
+  FileBytes turned = idx_header(0x0803, {3, 3, 2});
   turned.resize(16 + 18);
   write(dir_ / "t10k-images-idx3-ubyte", turned);
   EXPECT_TRUE(error_has("training images are 2 x 3, test images 3 x 2")) << error();

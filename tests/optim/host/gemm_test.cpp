@@ -15,7 +15,7 @@ struct Shape {
   int m, n, k;
 };
 
-std::vector<float> random_matrix(int rows, int cols, std::uint64_t seed) {
+std::vector<float> random_floats(int rows, int cols, std::uint64_t seed) {
   std::vector<float> a(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
   Rng(seed).fill_normal(a);
   return a;
@@ -33,9 +33,9 @@ TEST(Gemm, IsTheSumOfProductsForEveryTransposition) {
       for (const bool tb : {false, true}) {
         const int lda = ta ? s.m : s.k;
         const int ldb = tb ? s.k : s.n;
-        const auto a = random_matrix(s.m, s.k, 1);
-        const auto b = random_matrix(s.k, s.n, 2);
-        auto c = random_matrix(s.m, s.n, 3);
+        const auto a = random_floats(s.m, s.k, 1);
+        const auto b = random_floats(s.k, s.n, 2);
+        auto c = random_floats(s.m, s.n, 3);
         const auto before = c;
         gemm(ta, tb, s.m, s.n, s.k, 2.0F, a.data(), lda, b.data(), ldb, 0.5F, c.data(), s.n);
         for (int i = 0; i < s.m; ++i) {

@@ -18,7 +18,7 @@ NeuralNetwork network_for(const std::string& name) {
                      row.actions);
 }
 
-AgentSpec small(const std::string& name) {
+AgentSpec small_agent(const std::string& name) {
   return {.environment = name,
           .steps = 3,
           .environments = 2,
@@ -150,7 +150,7 @@ class QAgents : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(QAgents, AGradientIsZeroBeforeTheWarmUpAndNotAfterwards) {
-  const AgentSpec spec = small(GetParam());
+  const AgentSpec spec = small_agent(GetParam());
   const auto one = agent(spec);
   std::vector<float> x(one->size()), g(one->size());
   one->initialize(x, Rng(1));
@@ -165,7 +165,7 @@ TEST_P(QAgents, AGradientIsZeroBeforeTheWarmUpAndNotAfterwards) {
 }
 
 TEST_P(QAgents, WhoGoesOnFromAnyRoundEndsWithTheBitsOfWhoNeverStopped) {
-  const AgentSpec spec = small(GetParam());
+  const AgentSpec spec = small_agent(GetParam());
   const auto whole = replica(spec);
   std::vector<std::vector<std::byte>> states;
   for (int k = 0; k < 90; ++k) {
@@ -184,7 +184,7 @@ TEST_P(QAgents, WhoGoesOnFromAnyRoundEndsWithTheBitsOfWhoNeverStopped) {
 }
 
 TEST_P(QAgents, EachPeerSeesItsOwnEpisodesAndAllAreLookedAtFromTheSameStarts) {
-  const AgentSpec spec = small(GetParam());
+  const AgentSpec spec = small_agent(GetParam());
   const auto one = replica(spec, 0), again = replica(spec, 0), other = replica(spec, 1);
   for (int k = 0; k < 20; ++k) {
     one->gradient_and_step();
@@ -244,17 +244,19 @@ TEST(QAgent, ARateOfExploringFallsOrIsEachPeersOwn) {
 }
 
 TEST(QAgent, RefusesWhatItCannotActWith) {
-  const AgentSpec spec = small("cartpole");
-  EXPECT_THROW(make_q_agent(small("pong"), network_for("cartpole"), {}), std::invalid_argument);
+  const AgentSpec spec = small_agent("cartpole");
+  EXPECT_THROW(make_q_agent(small_agent("pong"), network_for("cartpole"), {}),
+               std::invalid_argument);
   EXPECT_THROW(make_q_agent(spec, network_for("acrobot"), {}), std::invalid_argument);
   const Shape picture = find_environment("bricks")->seen;
-  EXPECT_THROW(make_q_agent(small("bricks"), resnet20_network(picture, 3, Norm::batch), {}),
+  EXPECT_THROW(make_q_agent(small_agent("bricks"), resnet20_network(picture, 3, Norm::batch), {}),
                std::invalid_argument);
-  EXPECT_NO_THROW(make_q_agent(small("bricks"), resnet20_network(picture, 3, Norm::group), {}));
+  EXPECT_NO_THROW(
+      make_q_agent(small_agent("bricks"), resnet20_network(picture, 3, Norm::group), {}));
 }
 
 TEST(QAgent, StepsOfTheEnvironmentCostWhatTheFileSays) {
-  AgentSpec spec = small("cartpole");
+  AgentSpec spec = small_agent("cartpole");
   const NeuralNetwork network = network_for("cartpole");
   const auto plain = make_q_agent(spec, network, {.step_flops = 0});
   const auto slow = make_q_agent(spec, network, {.step_flops = 1e6});

@@ -33,7 +33,7 @@ const std::vector<double> stepped_by_nesterov{
     0.671128111, 0.979315869, 0.391986822,  -0.550337766, -0.984040394, -0.523145195,
     0.420119439, 0.984538764, 0.650032213,  -0.322930403};
 
-std::vector<float> gradient(int t) {
+std::vector<float> muon_gradient(int t) {
   std::vector<float> g(d);
   for (std::size_t k = 0; k < d; ++k) {
     const auto place = static_cast<double>(k);
@@ -71,12 +71,12 @@ std::vector<float> start() {
 std::vector<float> after_three_steps(const OptimizerSpec& spec, std::size_t block = d) {
   const auto optimizer = make_muon(spec, d, matrices);
   std::vector<float> x = start();
-  for (int t = 1; t <= 3; ++t) step(*optimizer, x, gradient(t), block);
+  for (int t = 1; t <= 3; ++t) step(*optimizer, x, muon_gradient(t), block);
   return x;
 }
 
 TEST(Muon, MakesAMatrixOrthogonalAsItsPostDoes) {
-  const std::vector<float> g = gradient(1);
+  const std::vector<float> g = muon_gradient(1);
   std::vector<float> tall(g.begin() + 3, g.begin() + 15);
   orthogonalize(tall, 4, 3);
   for (std::size_t k = 0; k < 12; ++k) EXPECT_NEAR(tall[k], orthogonal[k], 1e-5) << k;
@@ -84,7 +84,7 @@ TEST(Muon, MakesAMatrixOrthogonalAsItsPostDoes) {
 
 /// The step of a transposed matrix is the transposed step, whichever product is taken.
 TEST(Muon, TakesMatricesOfEitherShapeAlike) {
-  const std::vector<float> g = gradient(2);
+  const std::vector<float> g = muon_gradient(2);
   std::vector<float> wide(g.begin(), g.begin() + 15);
   std::vector<float> tall(15);
   for (std::size_t row = 0; row < 3; ++row)
@@ -138,8 +138,8 @@ TEST(Muon, IsAdamWWhereThereAreNoMatrices) {
   std::vector<float> y = start();
   for (int t = 1; t <= 3; ++t) {
     elementwise->begin_step();
-    elementwise->apply(0, x, gradient(t));
-    step(*none, y, gradient(t), d);
+    elementwise->apply(0, x, muon_gradient(t));
+    step(*none, y, muon_gradient(t), d);
   }
   EXPECT_EQ(y, x);
   const std::vector<float> with_matrices = after_three_steps(muon());
@@ -152,7 +152,7 @@ TEST(Muon, GoesOnFromItsState) {
   spec.schedule = {.kind = "linear", .total = 8};
   const auto first = make_muon(spec, d, matrices);
   std::vector<float> x = start();
-  for (int t = 1; t <= 3; ++t) step(*first, x, gradient(t), d);
+  for (int t = 1; t <= 3; ++t) step(*first, x, muon_gradient(t), d);
   StateWriter state;
   first->save(state);
   const auto second = make_muon(spec, d, matrices);
@@ -160,8 +160,8 @@ TEST(Muon, GoesOnFromItsState) {
   second->restore(in);
   EXPECT_EQ(second->rate(), first->rate());
   std::vector<float> y = x;
-  step(*first, x, gradient(4), d);
-  step(*second, y, gradient(4), d);
+  step(*first, x, muon_gradient(4), d);
+  step(*second, y, muon_gradient(4), d);
   EXPECT_EQ(y, x);
   second->skip_to({8});
   EXPECT_EQ(second->rate(), 0);

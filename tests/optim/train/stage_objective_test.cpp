@@ -164,7 +164,7 @@ std::vector<NamedNetwork> networks() {
 }
 
 /// Returns `count` random places of a network.
-std::vector<Cut> drawn(const NeuralNetwork& network, std::size_t count, Rng& rng) {
+std::vector<Cut> drawn_floats(const NeuralNetwork& network, std::size_t count, Rng& rng) {
   std::vector<Cut> all = places(network);
   while (all.size() > count)
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(rng.below(all.size())));
@@ -209,7 +209,7 @@ TEST_F(StageObjective, AddsTheGradientsOfItsMicrobatchesInAscendingOrder) {
     SCOPED_TRACE(name);
     const Share share = whole(data_for(network, 30));
     for (const std::uint32_t m : {1U, 2U, 3U, 4U, 6U}) {
-      Case chain{.cuts = drawn(network, rng.below(4), rng), .microbatches = m};
+      Case chain{.cuts = drawn_floats(network, rng.below(4), rng), .microbatches = m};
       chain.ahead = static_cast<std::uint32_t>(1 + rng.below(m));
       chain.recompute = rng.below(2) == 0;
       Chain stages(network, share, chain, {});
@@ -246,7 +246,7 @@ TEST_F(StageObjective, AChainTrainsToTheBitsOfOneStage) {
         };
         const Floats alone = train({});
         for (const std::uint32_t ahead : {1U, 2U, m})
-          EXPECT_TRUE(same_bits(train({.cuts = drawn(network, 1 + rng.below(3), rng),
+          EXPECT_TRUE(same_bits(train({.cuts = drawn_floats(network, 1 + rng.below(3), rng),
                                        .ahead = ahead,
                                        .recompute = rng.below(2) == 0}),
                                 alone))
@@ -286,7 +286,7 @@ TEST_F(StageObjective, EachMicrobatchHasItsViewsAndItsWeights) {
   Share share = whole({weighted, data.test});
   share.augment = {.crop = true, .flip = true};
   Rng rng(23);
-  const Case of{.cuts = drawn(network, 2, rng), .microbatches = 3, .ahead = 3};
+  const Case of{.cuts = drawn_floats(network, 2, rng), .microbatches = 3, .ahead = 3};
   Chain chain(network, share, of, {});
   const Reference expected = reference(network, share, chain.joined(Vector::x), 4, 3);
   EXPECT_EQ(chain.gradient(Rng(2)), expected.loss);

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-using Json = nlohmann::json;
+using ReadJson = nlohmann::json;
 
 /// `grapevine graph ...`, run as a user would, with files in a folder of the test's own.
 class GraphCommand : public testing::Test {

@@ -10,7 +10,7 @@ TEST_F(GraphCommand, PredictsAQuadratic) {
       "graph predict --json --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1 --order "
       "atc");
   ASSERT_EQ(a.code, 0) << a.err;
-  const auto values = Json::parse(a.output());
+  const auto values = ReadJson::parse(a.output());
   EXPECT_NEAR(values.at("consensus").get<double>(), 0.03968, 6e-6);
   EXPECT_NEAR(values.at("excess_mean").get<double>(), 0.00640, 6e-6);
   EXPECT_NEAR(values.at("excess_local").get<double>(), 0.01408, 6e-6);
@@ -24,14 +24,15 @@ TEST_F(GraphCommand, PredictsTheBiasOfGivenMinima) {
   const Ended a =
       grapevine("graph predict --json --topology ring --peers 4 --noise 0 --spread " + file);
   ASSERT_EQ(a.code, 0) << a.err;
-  EXPECT_NEAR(Json::parse(a.output()).at("consensus").get<double>(), 2 * 0.017013232514 / 4, 1e-12);
+  EXPECT_NEAR(ReadJson::parse(a.output()).at("consensus").get<double>(), 2 * 0.017013232514 / 4,
+              1e-12);
 }
 
 TEST_F(GraphCommand, WarnsBeyondTheStabilityLimit) {
   const Ended a = grapevine("graph predict --json --topology ring --peers 16 --rate 0.7");
   ASSERT_EQ(a.code, 0) << a.err;
   EXPECT_NE(a.err.find("beyond the stability limit 0.666667"), std::string::npos) << a.err;
-  EXPECT_TRUE(Json::parse(a.output()).at("consensus").is_null());
+  EXPECT_TRUE(ReadJson::parse(a.output()).at("consensus").is_null());
 }
 
 /// The prediction was once for another method, and D2's limit was a rate that `plan` refuses.
@@ -40,7 +41,7 @@ TEST_F(GraphCommand, PredictsTrackingAsItRuns) {
       "graph predict --json --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1 "
       "--spread 1 --order gradient-tracking");
   ASSERT_EQ(a.code, 0) << a.err;
-  const auto values = Json::parse(a.output());
+  const auto values = ReadJson::parse(a.output());
   EXPECT_NEAR(values.at("consensus").get<double>(), 0.029055, 5e-7);
   EXPECT_NEAR(values.at("stability_limit").get<double>(), 2, 1e-9);
   EXPECT_EQ(a.err, "");
@@ -66,7 +67,7 @@ TEST_F(GraphCommand, SaysWhenAScheduleTakesTooLongToFollow) {
   const Ended slow = grapevine("graph predict --json --topology matcha:graph=path --peers 160");
   ASSERT_EQ(slow.code, 0) << slow.err;
   EXPECT_NE(slow.err.find("is not followed to its end"), std::string::npos) << slow.err;
-  const auto values = Json::parse(slow.output());
+  const auto values = ReadJson::parse(slow.output());
   EXPECT_TRUE(values.at("stable").get<bool>());
   EXPECT_TRUE(values.at("consensus").is_null());
   const Ended fast =
@@ -74,7 +75,7 @@ TEST_F(GraphCommand, SaysWhenAScheduleTakesTooLongToFollow) {
   EXPECT_NE(fast.err.find("rate 2.1 is beyond the stability limit 2 of order atc on base:k=1"),
             std::string::npos)
       << fast.err;
-  EXPECT_FALSE(Json::parse(fast.output()).at("stable").get<bool>());
+  EXPECT_FALSE(ReadJson::parse(fast.output()).at("stable").get<bool>());
 }
 
 /// The fleet was once called stable between its two stable intervals.
@@ -91,12 +92,12 @@ TEST_F(GraphCommand, SaysWhichRatesAreStableWhereTheyAreNoInterval) {
   EXPECT_NE(a.err.find("rate 1.2 is not stable: the stable ones of order lian on"),
             std::string::npos)
       << a.err;
-  const auto between = Json::parse(grapevine(seven + "1.2 --json").output());
+  const auto between = ReadJson::parse(grapevine(seven + "1.2 --json").output());
   EXPECT_FALSE(between.at("stable").get<bool>());
   EXPECT_TRUE(between.at("consensus").is_null());
   ASSERT_EQ(between.at("stable_rates").size(), 2U);
   EXPECT_EQ(between.at("stability_limit"), between.at("stable_rates")[0][1]);
-  EXPECT_TRUE(Json::parse(grapevine(seven + "2 --json").output()).at("stable").get<bool>());
+  EXPECT_TRUE(ReadJson::parse(grapevine(seven + "2 --json").output()).at("stable").get<bool>());
 }
 
 /// Predicts near the limit, and with momentum beyond the limit of the method without it.
@@ -111,7 +112,7 @@ TEST_F(GraphCommand, PredictsGivenMinimaUpToTheLimit) {
                     file, order));
     ASSERT_EQ(said.code, 0) << said.err;
     EXPECT_EQ(said.err, "");
-    EXPECT_GT(Json::parse(said.output()).at("consensus").get<double>(), 0) << order;
+    EXPECT_GT(ReadJson::parse(said.output()).at("consensus").get<double>(), 0) << order;
   }
 }
 
@@ -122,7 +123,7 @@ TEST_F(GraphCommand, PredictsADirectedMatrixThatIsNotNormal) {
   const std::string rest = " --peers 4 --spread 1 --rate 0.3 --momentum 0.5 --local-steps 2";
   const Ended schedule = grapevine("graph predict --json --topology matrices:" + file + rest);
   ASSERT_EQ(schedule.code, 0) << schedule.err;
-  const auto rounds = Json::parse(schedule.output());
+  const auto rounds = ReadJson::parse(schedule.output());
   EXPECT_GT(rounds.at("consensus").get<double>(), 0);
   EXPECT_EQ(rounds.at("stable_rates").size(), 1U);
   const Ended d2 = grapevine("graph predict --topology matrices:" + file + " --peers 4 --order d2");
@@ -149,7 +150,7 @@ TEST_F(GraphCommand, PredictKnowsEverySchedule) {
     const Ended said = grapevine(fmt::format(
         "graph predict --json --topology {} --peers 9 --spread 1 --order atc", schedule));
     EXPECT_EQ(said.code, 0) << said.err;
-    const Json row = Json::parse(said.output());
+    const ReadJson row = ReadJson::parse(said.output());
     EXPECT_GT(row.at("excess_local").get<double>(), row.at("excess_mean").get<double>());
   }
   EXPECT_EQ(grapevine("graph predict --json --topology base:k=1 --peers 9 --order d2").code, 2);

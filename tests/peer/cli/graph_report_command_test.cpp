@@ -12,7 +12,7 @@ TEST_F(GraphCommand, ReportsALine) {
   const Ended a = grapevine(
       "graph report --topology random-regular:degree=3,seed=1,ring --peers 16 --json --more");
   ASSERT_EQ(a.code, 0) << a.err;
-  const auto rows = Json::parse(a.output()).at("rows");
+  const auto rows = ReadJson::parse(a.output()).at("rows");
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].at("topology"), "random-regular:degree=3,seed=1");
   EXPECT_EQ(rows[0].at("method"), "dense");
@@ -30,9 +30,9 @@ TEST_F(GraphCommand, ReportsACompleteGraphOfAMillionPeers) {
   const auto row = [&](const std::string& more) {
     const Ended a = grapevine("graph report --topology complete --json --more " + more);
     EXPECT_EQ(a.code, 0) << a.err;
-    return Json::parse(a.output()).at("rows").at(0);
+    return ReadJson::parse(a.output()).at("rows").at(0);
   };
-  const Json large = row("--peers 1000000");
+  const ReadJson large = row("--peers 1000000");
   EXPECT_EQ(large.at("topology"), "complete");
   EXPECT_EQ(large.at("peers"), 1'000'000);
   EXPECT_EQ(large.at("edges"), 499'999'500'000);
@@ -42,8 +42,8 @@ TEST_F(GraphCommand, ReportsACompleteGraphOfAMillionPeers) {
   EXPECT_EQ(large.at("method"), "closed form");
   EXPECT_NEAR(large.at("n_eff").get<double>(), 1e6, 1);
   EXPECT_EQ(row("--peers 1000000 --weights lazy").at("gap"), 0.5);
-  const Json counted = row("--peers 501");
-  const Json built = row("--peers 500");
+  const ReadJson counted = row("--peers 501");
+  const ReadJson built = row("--peers 500");
   for (const char* key : {"lambda2", "lambda_n", "slem", "gap", "diameter", "connected", "method"})
     EXPECT_EQ(counted.at(key), built.at(key)) << key;
   EXPECT_EQ(counted.at("s1_atc"), built.at("s1_atc"));
@@ -66,7 +66,7 @@ TEST_F(GraphCommand, KnowsPushSumOnDirectedGraphs) {
             std::string::npos)
       << refused.err;
   const Ended a = grapevine("graph report --topology exponential --peers 8 --more --json");
-  const Json row = Json::parse(a.output()).at("rows").at(0);
+  const ReadJson row = ReadJson::parse(a.output()).at("rows").at(0);
   EXPECT_NEAR(row.at("push_sum_rate").get<double>(), 0.5, 1e-12);
   EXPECT_EQ(row.at("perron").size(), 8U);
 }
@@ -174,7 +174,7 @@ TEST_F(GraphCommand, ExportConvertsBetweenAllFormats) {
   }
   const Ended report = grapevine("graph report --edges " + last + " --weights edge-list --json");
   ASSERT_EQ(report.code, 0) << report.err;
-  EXPECT_EQ(Json::parse(report.output()).at("rows").at(0).at("edges"), 17);
+  EXPECT_EQ(ReadJson::parse(report.output()).at("rows").at(0).at("edges"), 17);
 }
 
 TEST_F(GraphCommand, ExportNeedsOneGraph) {

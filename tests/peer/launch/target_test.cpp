@@ -46,14 +46,14 @@ TEST_P(TargetRuns, SaveTheModelThatReachedIt) {
   EXPECT_EQ(again.summary().at("accuracy"), real.summary().at("accuracy"));
 }
 
-std::string quadratic(const std::string& method, const std::string& target) {
+std::string target_quadratic(const std::string& method, const std::string& target) {
   return "data: { kind: quadratic, dimension: 8, noise: 0.1, spread: 1 }\nmodel: quadratic\n"
          "train: { optimizer: { kind: sgd, lr: 0.05 } }\nalgorithm: " +
          method + "\nstop: { rounds: 4000, target: " + target +
          " }\nevaluate: { every: 7 rounds }\n";
 }
 
-std::string blobs(const std::string& rest, const std::string& target) {
+std::string target_blobs(const std::string& rest, const std::string& target) {
   return "data: { kind: blobs, train: 400, test: 200, features: 10 }\nmodel: softmax\n"
          "train: { optimizer: { kind: sgd, lr: 0.02, momentum: 0.5 }, batch: 8 }\n" +
          rest + "stop: { rounds: 4000, target: " + target + " }\nevaluate: { every: 3 rounds }\n";
@@ -63,16 +63,17 @@ INSTANTIATE_TEST_SUITE_P(
     Fleets,
     TargetRuns,
     testing::Values(
-        TargetCase{"Ring", 5, quadratic("d-psgd\ntopology: ring", "{ loss: 0.02 }")},
-        TargetCase{"Schedule", 6, quadratic("d-psgd\ntopology: random-matching", "{ loss: 0.02 }")},
-        TargetCase{"AllReduce", 3, quadratic("all-reduce", "{ loss: 0.02, for: 3 }")},
-        TargetCase{"Servers", 4, quadratic("parameter-server", "{ loss: 0.02 }")},
+        TargetCase{"Ring", 5, target_quadratic("d-psgd\ntopology: ring", "{ loss: 0.02 }")},
+        TargetCase{"Schedule", 6,
+                   target_quadratic("d-psgd\ntopology: random-matching", "{ loss: 0.02 }")},
+        TargetCase{"AllReduce", 3, target_quadratic("all-reduce", "{ loss: 0.02, for: 3 }")},
+        TargetCase{"Servers", 4, target_quadratic("parameter-server", "{ loss: 0.02 }")},
         TargetCase{"Worst", 4,
-                   blobs("algorithm: d2\ntopology: { kind: ring, weights: lazy }\n",
-                         "{ accuracy: 0.71, of: worst }")},
+                   target_blobs("algorithm: d2\ntopology: { kind: ring, weights: lazy }\n",
+                                "{ accuracy: 0.71, of: worst }")},
         TargetCase{"Local", 7,
-                   blobs("algorithm: { kind: choco-sgd, codec: int8 }\ntopology: path\n",
-                         "{ loss: 0.8, of: local }")}),
+                   target_blobs("algorithm: { kind: choco-sgd, codec: int8 }\ntopology: path\n",
+                                "{ loss: 0.8, of: local }")}),
     [](const auto& fleet) { return fleet.param.name; });
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST_P(ValidatedRuns, GoOnWithWhatTheyHaveSeen) {
   EXPECT_EQ(rest.summary().value("saved_round", 0), whole.summary().value("saved_round", 0));
 }
 
-const std::string blobs =
+const std::string validated_blobs =
     "data: { kind: blobs, train: 300, test: 200, features: 12, separation: 2, validation: 25 % }\n"
     "model: { kind: mlp, hidden: [12] }\n";
 const std::string sparse =
@@ -114,8 +114,8 @@ INSTANTIATE_TEST_SUITE_P(
     Fleets,
     ValidatedRuns,
     testing::Values(
-        Case{"Patience", 4, blobs, "topology: ring\n", "patience: 4", "best"},
-        Case{"PatienceLast", 3, blobs, "algorithm: all-reduce\n", "patience: 3", "last"},
+        Case{"Patience", 4, validated_blobs, "topology: ring\n", "patience: 4", "best"},
+        Case{"PatienceLast", 3, validated_blobs, "algorithm: all-reduce\n", "patience: 3", "last"},
         Case{"Accuracy", 5, digits, "algorithm: gradient-tracking\n", "target: { accuracy: 0.99 }",
              "best"},
         Case{"Codec", 6, sparse, "algorithm: { kind: choco-sgd, codec: int8 }\ntopology: path\n",
@@ -124,8 +124,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"OwnSparse", 5, svm, "algorithm: gradient-tracking\ntopology: path\n", "patience: 3",
              "last"},
         Case{"OwnPictures", 3, pictures, "algorithm: all-reduce\n", "patience: 4", "best"},
-        Case{"LocalSteps", 4, blobs, "algorithm: local-sgd\n", "patience: 2", "best"},
-        Case{"Servers", 4, blobs, "algorithm: parameter-server\n", "patience: 3", "best"}),
+        Case{"LocalSteps", 4, validated_blobs, "algorithm: local-sgd\n", "patience: 2", "best"},
+        Case{"Servers", 4, validated_blobs, "algorithm: parameter-server\n", "patience: 3",
+             "best"}),
     [](const auto& fleet) { return fleet.param.name; });
 
 TEST_F(Launch, WithoutAValidationSetNothingLooksForTheBest) {

@@ -85,7 +85,7 @@ TEST(Accumulate, MakesAnotherFleet) {
   EXPECT_NE(run(fleet).hash, hash);
 }
 
-std::string why(const std::string& optimizer) {
+std::string why_not(const std::string& optimizer) {
   try {
     const Assembly fleet(read(quadratic + "train: { optimizer: " + optimizer + "\n"));
   } catch (const FleetError& wrong) {
@@ -95,12 +95,12 @@ std::string why(const std::string& optimizer) {
 }
 
 TEST(Accumulate, IsAnOptionOfAdamOnTheCpu) {
-  EXPECT_EQ(why("{ kind: adam, accumulate: 4 } }"), "");
-  EXPECT_EQ(why("{ kind: adamw, accumulate: 4 }, device: auto }"), "");
-  EXPECT_NE(why("{ kind: sgd, accumulate: 4 } }").find("accumulate"), std::string::npos);
-  EXPECT_NE(why("{ kind: adam, accumulate: 0 } }").find("accumulate"), std::string::npos);
-  EXPECT_NE(why("{ kind: adam, accumulate: 1000001 } }").find("accumulate"), std::string::npos);
-  EXPECT_NE(why("{ kind: adamw, accumulate: 4 }, device: cuda }").find("on the CPU only"),
+  EXPECT_EQ(why_not("{ kind: adam, accumulate: 4 } }"), "");
+  EXPECT_EQ(why_not("{ kind: adamw, accumulate: 4 }, device: auto }"), "");
+  EXPECT_NE(why_not("{ kind: sgd, accumulate: 4 } }").find("accumulate"), std::string::npos);
+  EXPECT_NE(why_not("{ kind: adam, accumulate: 0 } }").find("accumulate"), std::string::npos);
+  EXPECT_NE(why_not("{ kind: adam, accumulate: 1000001 } }").find("accumulate"), std::string::npos);
+  EXPECT_NE(why_not("{ kind: adamw, accumulate: 4 }, device: cuda }").find("on the CPU only"),
             std::string::npos);
 }
 

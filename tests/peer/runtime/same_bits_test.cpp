@@ -20,7 +20,7 @@ struct HarmedFleet {
   std::vector<std::unique_ptr<Proxy>> proxies;
 };
 
-Outcome over_tcp(const Assembly& assembly) {
+Outcome bits_over_tcp(const Assembly& assembly) {
   LoopbackFleet fleet(assembly);
   fleet.run();
   EXPECT_EQ(fleet.log, "");
@@ -29,7 +29,7 @@ Outcome over_tcp(const Assembly& assembly) {
 
 void expect_same_bits(const Fleet& fleet) {
   const Assembly assembly(fleet);
-  const Outcome tcp = over_tcp(assembly);
+  const Outcome tcp = bits_over_tcp(assembly);
   const Outcome simulated = in_virtual_time(assembly);
   EXPECT_EQ(tcp.hash, simulated.hash);
   // With `hands_samples`, the help between peers depends on their speed at the moment.

@@ -99,7 +99,7 @@ TEST(Motef, OfNewGradientsAloneIsBeerToTheBit) {
 }
 
 /// Returns how far peers with different data end from the optimum, at a tenth of each vector.
-double bias(const char* algorithm) {
+double beer_bias(const char* algorithm) {
   Fleet fleet = quadratic_fleet(8, "ring", algorithm, "");
   fleet.data.quadratic = {
       .dimension = 20, .hessian = {1, 0.5}, .noise = 0, .spread = 1, .start = 0.5, .centers = {}};
@@ -117,9 +117,9 @@ double bias(const char* algorithm) {
 }
 
 TEST(CompressedTracking, LeavesNoBias) {
-  EXPECT_LT(bias("beer"), 1e-4);
-  EXPECT_LT(bias("motef"), 1e-4);
-  EXPECT_GT(bias("choco-sgd"), 0.05);
+  EXPECT_LT(beer_bias("beer"), 1e-4);
+  EXPECT_LT(beer_bias("motef"), 1e-4);
+  EXPECT_GT(beer_bias("choco-sgd"), 0.05);
 }
 
 /// Sends two vectors in each round, both compressed.

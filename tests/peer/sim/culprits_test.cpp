@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using Kind = Culprit::Kind;
 
-Fleet fleet_of(const std::string& more) {
+Fleet fleet_with(const std::string& more) {
   return read_fleet_text(
       "version: 1\nseed: 5\ndata: { kind: quadratic, dimension: 20000 }\n"
       "model: quadratic\ntrain: { optimizer: { kind: sgd, lr: 0.01 } }\n"
@@ -49,22 +49,22 @@ class PlantedIn : public testing::TestWithParam<Planted> {
 };
 
 TEST_P(PlantedIn, AFleetOfEqualsBlamesNobody) {
-  EXPECT_EQ(blamed(fleet_of("peers: 6\n" + shape())), Words{});
+  EXPECT_EQ(blamed(fleet_with("peers: 6\n" + shape())), Words{});
 }
 
 TEST_P(PlantedIn, ASlowProcessorIsBlamed) {
-  EXPECT_EQ(
-      blamed(fleet_of("peers: [{ count: 3 }, { count: 1, speed: 0.1 }, { count: 2 }]\n" + shape())),
-      Words{"peer 3"});
+  EXPECT_EQ(blamed(fleet_with("peers: [{ count: 3 }, { count: 1, speed: 0.1 }, { count: 2 }]\n" +
+                              shape())),
+            Words{"peer 3"});
 }
 
 /// A peer that waits for the link makes others wait, and was once blamed instead.
 TEST_P(PlantedIn, ASlowLinkIsBlamedAndNotWhoWaitsForIt) {
-  EXPECT_EQ(blamed(fleet_of("peers: 6\n" + shape() + narrow("[2, 3]"))), Words{"link 2 3"});
+  EXPECT_EQ(blamed(fleet_with("peers: 6\n" + shape() + narrow("[2, 3]"))), Words{"link 2 3"});
 }
 
 TEST_P(PlantedIn, ASlowNetworkOfOnePeerIsBlamed) {
-  EXPECT_EQ(blamed(fleet_of("peers: 6\n" + shape() + narrow("[4, '*']"))), Words{"network 4"});
+  EXPECT_EQ(blamed(fleet_with("peers: 6\n" + shape() + narrow("[4, '*']"))), Words{"network 4"});
 }
 
 TEST_P(PlantedIn, APausedProcessIsBlamedAndNoLink) {
@@ -73,13 +73,14 @@ TEST_P(PlantedIn, APausedProcessIsBlamedAndNoLink) {
                                    .peer = 2,
                                    .length = milliseconds(4000)}},
                                  LinkTimes{});
-  EXPECT_EQ(blamed(fleet_of("peers: 6\n" + shape()), options), Words{"peer 2"});
+  EXPECT_EQ(blamed(fleet_with("peers: 6\n" + shape()), options), Words{"peer 2"});
 }
 
 /// A slow processor at a slow link: its rounds take the sum of both times.
 TEST_P(PlantedIn, TwoCausesAtOnceAreBothBlamed) {
-  Words words = blamed(fleet_of("peers: [{ count: 2 }, { count: 1, speed: 0.03 }, { count: 3 }]\n" +
-                                shape() + narrow("[2, 3]")));
+  Words words =
+      blamed(fleet_with("peers: [{ count: 2 }, { count: 1, speed: 0.03 }, { count: 3 }]\n" +
+                        shape() + narrow("[2, 3]")));
   std::ranges::sort(words);
   EXPECT_EQ(words, (Words{"link 2 3", "peer 2"}));
 }

@@ -88,7 +88,7 @@ TEST(DiLoCo, WithAdamWInsideIsItsPapersRecursion) {
 }
 
 /// theta of a fragment and its momentum, equal at all peers.
-struct Outer {
+struct OuterPair {
   double theta = 0, u = 0;
   void step(double delta) {
     u = 0.9 * u + delta;
@@ -100,7 +100,7 @@ struct Outer {
 struct Streaming {
   std::vector<Values> optima{{0, 1, 2}, {1, -1, 0}, {0, 3, -2}, {-1, 0.5, 1}};
   std::vector<Values> x{4, {5, -4, 3}};
-  std::vector<Outer> outer{{5, 0}, {-4, 0}, {3, 0}};
+  std::vector<OuterPair> outer{{5, 0}, {-4, 0}, {3, 0}};
 
   void inner(int steps) {
     for (int h = 0; h < steps; ++h)

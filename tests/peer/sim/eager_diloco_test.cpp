@@ -13,7 +13,7 @@ namespace {
 
 using Rows = DrawnQuadratic::Rows;
 
-struct Outer {
+struct EagerOuter {
   std::size_t fragments = 1;
   std::uint32_t steps = 1;
   double lr = 0, mu = 0;
@@ -29,7 +29,7 @@ std::vector<std::size_t> fragments_of(std::size_t d, std::size_t fragments) {
 
 /// Kale et al. 2025, Algorithm 3, for one fragment after the other. `told` holds the moves of each
 /// peer's fragments until their last turn, which the others know by the next one.
-Rows eager(const DrawnQuadratic& q, const Outer& outer, std::uint64_t rounds) {
+Rows eager(const DrawnQuadratic& q, const EagerOuter& outer, std::uint64_t rounds) {
   Rows x = q.start;
   Rows theta = x;
   Rows u = q.nothing();
@@ -56,7 +56,7 @@ Rows eager(const DrawnQuadratic& q, const Outer& outer, std::uint64_t rounds) {
   return x;
 }
 
-Outer drawn_outer(Rng rng) {
+EagerOuter drawn_outer(Rng rng) {
   return {.fragments = 1 + rng.below(6),
           .steps = static_cast<std::uint32_t>(1 + rng.below(5)),
           .lr = 0.1 + 0.7 * rng.uniform(),
@@ -67,7 +67,7 @@ TEST(EagerDiLoCo, IsItsPapersRecursion) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     DrawnQuadratic drawn("eager-diloco", seed);
-    const Outer outer = drawn_outer(Rng(seed).derive("outer"));
+    const EagerOuter outer = drawn_outer(Rng(seed).derive("outer"));
     drawn.fleet.local_steps = outer.steps;
     drawn.fleet.settings = {{"fragments", static_cast<double>(outer.fragments)},
                             {"outer_lr", outer.lr},

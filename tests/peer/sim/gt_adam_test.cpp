@@ -92,7 +92,7 @@ TEST(GtAdam, TreatsEveryPieceAlike) {
 }
 
 /// Returns the distance of peers with different data from the optimum of all.
-double bias(const Fleet& fleet) {
+double adam_bias(const Fleet& fleet) {
   const Result result = run(fleet);
   double largest = 0;
   for (std::size_t k = 0; k < result.x[0].size(); ++k) {
@@ -116,14 +116,14 @@ TEST(GtAdam, LeavesNoBiasWhereAdamDoes) {
   fleet.optimizer.lr = 0.02;
   fleet.settings = {{"beta2", 0.99}, {"epsilon", 0.01}};
   fleet.stop.rounds = 3000;
-  EXPECT_LT(bias(fleet), 1e-4);
+  EXPECT_LT(adam_bias(fleet), 1e-4);
   fleet.algorithm = "d-psgd";
   fleet.order = "lian";
   fleet.settings.clear();
   fleet.optimizer.kind = "adam";
   fleet.optimizer.beta2 = 0.99;
   fleet.optimizer.epsilon = 0.1;
-  EXPECT_GT(bias(fleet), 0.05);
+  EXPECT_GT(adam_bias(fleet), 0.05);
 }
 
 TEST(GtAdam, RefusesWhatItCannotTrack) {

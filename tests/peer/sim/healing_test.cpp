@@ -53,13 +53,13 @@ bool runs(const Fleet& fleet) {
   }
 }
 
-struct Case {
+struct HealingCase {
   const AlgorithmRow* row;
   std::string graph;
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<HealingCase> cases() {
+  std::vector<HealingCase> all;
   for (const AlgorithmRow* row : algorithms())
     for (const char* graph : {"ring", "exponential"}) {
       // A method that only uses servers or a ring does not need another graph.
@@ -88,7 +88,7 @@ std::vector<Healing> without_lost_mass(std::vector<Healing> all) {
   return all;
 }
 
-class EveryMethod : public testing::TestWithParam<Case> {};
+class EveryMethod : public testing::TestWithParam<HealingCase> {};
 
 /// After one peer had stood still, relay-sgd and sgp once took a deadline for each round, d2 and
 /// gradient tracking had drifted for good, and gossip-pga waited in a circle. A peer that was cut
@@ -156,7 +156,7 @@ HealingTimes slow_times() {
   return times;
 }
 
-class OnASlowNetwork : public testing::TestWithParam<Case> {};
+class OnASlowNetwork : public testing::TestWithParam<HealingCase> {};
 
 /// Messages take 700 ms, and a round at least as long.
 Fleet slow(Fleet fleet) {
@@ -277,14 +277,14 @@ TEST_P(OnASlowNetwork, DoesNoMoreRoundsWhenTheOthersHaveDied) {
   });
 }
 
-std::string name_of_case(const testing::TestParamInfo<Case>& row) {
+std::string name_of_healing(const testing::TestParamInfo<HealingCase>& row) {
   std::string name = name_of(*row.param.row) + "_" + row.param.graph;
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(cases()), name_of_case);
-INSTANTIATE_TEST_SUITE_P(Registry, OnASlowNetwork, testing::ValuesIn(cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(cases()), name_of_healing);
+INSTANTIATE_TEST_SUITE_P(Registry, OnASlowNetwork, testing::ValuesIn(cases()), name_of_healing);
 
 /// A method that cannot survive an accident reports this with the reason.
 TEST(Healing, WhoWaitsForEverybodyCannotBearADeath) {

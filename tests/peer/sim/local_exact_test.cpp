@@ -11,10 +11,10 @@
 namespace gv {
 namespace {
 
-using Averaging = Values (*)(const Values&);
+using LocalAveraging = Values (*)(const Values&);
 
 /// Alghunaim 2024, LED, with the paper's y and its beta of one step.
-Values led(Averaging w, int tau, double beta, int rounds) {
+Values led(LocalAveraging w, int tau, double beta, int rounds) {
   Values x = begin;
   Values y(4, 0);
   for (int r = 0; r < rounds; ++r) {
@@ -49,7 +49,7 @@ TEST(Led, OfOneStepIsD2ToTheBit) {
 }
 
 /// Liu et al. 2023, Algorithm 1.
-Values k_gt(Averaging w, int steps, double eta_s, int rounds) {
+Values k_gt(LocalAveraging w, int steps, double eta_s, int rounds) {
   Values x = begin;
   Values c(4, 0);
   for (int t = 0; t < rounds; ++t) {

@@ -19,7 +19,7 @@ const Values optima{0, 1, 0, -1, 2};
 /// Returns the new value of peer i from the values of all peers, on a complete graph.
 using Combination = double (*)(Values all, std::size_t i);
 
-Values recursion(Combination combine, int rounds) {
+Values robust_recursion(Combination combine, int rounds) {
   Values x = spread;
   for (int t = 0; t < rounds; ++t) {
     for (std::size_t i = 0; i < 5; ++i) x[i] -= gamma * (x[i] - optima[i]);
@@ -101,7 +101,7 @@ TEST(RobustGossip, IsTheRecursionsOfItsPapers) {
                                       {krum, &by_krum},
                                       {nnm, &by_mixing}}) {
     SCOPED_TRACE(rule);
-    expect_near(first_coordinates(run(five(rule, 1), spread)), recursion(combine, 6), 1e-5);
+    expect_near(first_coordinates(run(five(rule, 1), spread)), robust_recursion(combine, 6), 1e-5);
   }
 }
 

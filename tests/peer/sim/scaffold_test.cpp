@@ -23,7 +23,7 @@ Fleet four_drawn(const Settings& settings, std::uint32_t local_steps, Round roun
 }
 
 /// Returns the servers' model after the fleet's rounds.
-double model_of(const Fleet& fleet) {
+double scaffold_model(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
   simulate(assembly, observer, {});
@@ -31,7 +31,7 @@ double model_of(const Fleet& fleet) {
 }
 
 /// Karimireddy et al. 2020, Algorithm 1 with option II, unchanged: the c_i are the peers'.
-double recursion(const Fleet& fleet, const Setup& setup, double server_lr) {
+double scaffold_recursion(const Fleet& fleet, const Setup& setup, double server_lr) {
   const auto steps = static_cast<int>(fleet.local_steps);
   double x = 2;
   double c = 0;
@@ -60,7 +60,8 @@ TEST(Scaffold, IsItsPapersRecursion) {
     for (const double server_lr : {1.0, 0.6}) {
       const Fleet fleet = four_drawn({{"fraction", fraction}, {"server_lr", server_lr}}, 5, 15);
       const Assembly assembly(fleet);
-      EXPECT_NEAR(model_of(fleet), recursion(fleet, *assembly.setup, server_lr), 1e-5)
+      EXPECT_NEAR(scaffold_model(fleet), scaffold_recursion(fleet, *assembly.setup, server_lr),
+                  1e-5)
           << fraction << " " << server_lr;
     }
   }
@@ -69,11 +70,11 @@ TEST(Scaffold, IsItsPapersRecursion) {
 /// If two of four are drawn, the servers of FedAvg follow the drawn peers.
 TEST(Scaffold, EndsAtTheOptimumOfAllWhoeverIsDrawn) {
   Fleet fleet = four_drawn({{"fraction", 0.5}}, 10, 400);
-  EXPECT_NEAR(model_of(fleet), optimum, 1e-4);
+  EXPECT_NEAR(scaffold_model(fleet), optimum, 1e-4);
   fleet.algorithm = "fedavg";
   fleet.local_steps = 1;
   fleet.settings = {{"fraction", 0.5}, {"epochs", 10}};
-  EXPECT_GT(std::abs(model_of(fleet) - optimum), 0.05);
+  EXPECT_GT(std::abs(scaffold_model(fleet) - optimum), 0.05);
 }
 
 /// The effect of a dead peer's last gradient on the others once stayed in c for ever.
@@ -96,11 +97,11 @@ TEST(Scaffold, EndsAtTheOptimumOfThoseThatLive) {
 /// There is no correction in the first round.
 TEST(Scaffold, BeginsAsFedAvgDoes) {
   Fleet fleet = four_drawn({}, 7, 1);
-  const double scaffold = model_of(fleet);
+  const double scaffold = scaffold_model(fleet);
   fleet.algorithm = "fedavg";
   fleet.local_steps = 1;
   fleet.settings = {{"epochs", 7}};
-  EXPECT_NEAR(scaffold, model_of(fleet), 1e-6);
+  EXPECT_NEAR(scaffold, scaffold_model(fleet), 1e-6);
 }
 
 /// With one step each and all peers drawn, corrections cancel: it is SGD on the mean gradient.

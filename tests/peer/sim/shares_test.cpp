@@ -16,7 +16,7 @@
 namespace gv {
 namespace {
 
-using Rows = std::vector<Values>;
+using ShareRows = std::vector<Values>;
 
 /// Returns linear regression on shares with these sizes. Each minibatch is a whole share: no noise.
 Fleet unlike(const std::string& graph, const char* order, std::vector<std::uint32_t> sizes) {
@@ -37,12 +37,12 @@ Fleet unlike(const std::string& graph, const char* order, std::vector<std::uint3
 }
 
 /// Returns W for these samples, entry by entry.
-Rows mixing(const Topology& t, const std::vector<double>& samples) {
+ShareRows mixing(const Topology& t, const std::vector<double>& samples) {
   const std::size_t n = samples.size();
   const auto offer = [&](std::size_t i) {
     return samples[i] / (1 + static_cast<double>(t.neighbors[i].size()));
   };
-  Rows w(n, Values(n, 0));
+  ShareRows w(n, Values(n, 0));
   for (std::size_t i = 0; i < n; ++i) {
     w[i][i] = 1;
     for (const PeerId j : t.neighbors[i]) {
@@ -53,8 +53,8 @@ Rows mixing(const Topology& t, const std::vector<double>& samples) {
   return w;
 }
 
-Rows times(const Rows& w, const Rows& x) {
-  Rows y(x.size(), Values(x[0].size(), 0));
+ShareRows times(const ShareRows& w, const ShareRows& x) {
+  ShareRows y(x.size(), Values(x[0].size(), 0));
   for (std::size_t i = 0; i < x.size(); ++i)
     for (std::size_t j = 0; j < x.size(); ++j)
       for (std::size_t k = 0; k < x[j].size(); ++k) y[i][k] += w[i][j] * x[j][k];
@@ -62,11 +62,11 @@ Rows times(const Rows& w, const Rows& x) {
 }
 
 /// D-PSGD in an order, with W and the gradients of the fleet's own objectives.
-Rows d_psgd(const Fleet& fleet, const Rows& w, Rows x, int rounds) {
+ShareRows d_psgd(const Fleet& fleet, const ShareRows& w, ShareRows x, int rounds) {
   const Assembly assembly(fleet);
   std::vector<std::unique_ptr<Objective>> objectives;
   for (PeerId i = 0; i < x.size(); ++i) objectives.push_back(assembly.objective(i));
-  const auto step = [&](const Rows& from, Rows at) {
+  const auto step = [&](const ShareRows& from, ShareRows at) {
     for (std::size_t i = 0; i < from.size(); ++i) {
       const std::vector<float> point(from[i].begin(), from[i].end());
       std::vector<float> g(point.size());
@@ -80,7 +80,7 @@ Rows d_psgd(const Fleet& fleet, const Rows& w, Rows x, int rounds) {
     if (fleet.order == "lian") x = step(x, times(w, x));
     if (fleet.order == "atc") x = times(w, step(x, x));
     if (fleet.order == "cta") {
-      const Rows y = times(w, x);
+      const ShareRows y = times(w, x);
       x = step(y, y);
     }
   }
@@ -103,11 +103,11 @@ TEST(Shares, AreDPsgdByARowStochasticMatrix) {
     ASSERT_EQ(assembly.dimension, 4U);
     std::vector<double> samples;
     for (const auto& rows : assembly.partition) samples.push_back(static_cast<double>(rows.size()));
-    Rows start(sizes.size(), Values(4));
+    ShareRows start(sizes.size(), Values(4));
     for (Values& x : start)
       for (double& v : x) v = rng.normal();
-    const Rows w = mixing(assembly.topology, samples);
-    const Rows expected = d_psgd(fleet, w, start, 20);
+    const ShareRows w = mixing(assembly.topology, samples);
+    const ShareRows expected = d_psgd(fleet, w, start, 20);
     const Result result = run_from(fleet, start);
     for (std::size_t i = 0; i < sizes.size(); ++i) expect_near(result.x[i], expected[i], 1e-4);
   }

@@ -43,14 +43,14 @@ Values in_two_bits(const Values& kept, std::size_t k) {
   return out;
 }
 
-struct Outer {
+struct SparseOuter {
   double keep, beta, rate;
   int steps;
   bool two_bits = false;
 };
 
 /// Sarfi et al. 2025, Algorithm 1, with the quantizer or without.
-Rows sparse_loco(const DrawnQuadratic& q, const Outer& outer, int rounds) {
+Rows sparse_loco(const DrawnQuadratic& q, const SparseOuter& outer, int rounds) {
   const std::size_t n = q.start.size();
   const std::size_t d = q.start[0].size();
   const auto k =
@@ -79,11 +79,11 @@ TEST(SparseLoCo, IsItsPapersRecursion) {
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE(seed);
     DrawnQuadratic drawn("sparse-loco", seed);
-    const Outer outer{.keep = seed % 2 == 0 ? 0.34 : 0.7,
-                      .beta = 0.95 - 0.05 * static_cast<double>(seed % 13),
-                      .rate = 0.6 + 0.05 * static_cast<double>(seed % 13),
-                      .steps = 1 + static_cast<int>(seed % 4),
-                      .two_bits = seed > 12};
+    const SparseOuter outer{.keep = seed % 2 == 0 ? 0.34 : 0.7,
+                            .beta = 0.95 - 0.05 * static_cast<double>(seed % 13),
+                            .rate = 0.6 + 0.05 * static_cast<double>(seed % 13),
+                            .steps = 1 + static_cast<int>(seed % 4),
+                            .two_bits = seed > 12};
     drawn.fleet.settings = {{"keep", outer.keep},
                             {"beta", outer.beta},
                             {"outer_lr", outer.rate},

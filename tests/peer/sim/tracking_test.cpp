@@ -65,7 +65,7 @@ TEST(MomentumTracking, WithoutMomentumIsGradientTrackingToTheBit) {
 }
 
 /// Returns the distance of peers with different data from the optimum of all.
-double bias(const std::string& algorithm, double momentum) {
+double tracking_bias(const std::string& algorithm, double momentum) {
   Fleet fleet = quadratic_fleet(8, "ring", algorithm, "");
   fleet.data.quadratic = {
       .dimension = 8, .hessian = {1, 0.5}, .noise = 0, .spread = 1, .start = 0.5, .centers = {}};
@@ -83,9 +83,9 @@ double bias(const std::string& algorithm, double momentum) {
 }
 
 TEST(TrackingMethods, LeaveNoBias) {
-  EXPECT_LT(bias("aug-dgm", 0), 1e-5);
-  EXPECT_LT(bias("momentum-tracking", 0), 1e-5);
-  EXPECT_GT(bias("d-psgd", 0.9), 0.05);
+  EXPECT_LT(tracking_bias("aug-dgm", 0), 1e-5);
+  EXPECT_LT(tracking_bias("momentum-tracking", 0), 1e-5);
+  EXPECT_GT(tracking_bias("d-psgd", 0.9), 0.05);
 }
 
 /// Its second exchange does not overlap the first. A round waits for the network twice, and sends

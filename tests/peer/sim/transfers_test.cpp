@@ -18,13 +18,13 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Why = VerbEnd::Why;
 
-constexpr std::array<std::size_t, 6> sizes = {
+constexpr std::array<std::size_t, 6> transfer_sizes = {
     0, 1, 1000, verb_piece_bytes, verb_piece_bytes + 1, 6 * verb_piece_bytes + 3};
 
 /// Returns the bytes of the nth push from peer `from` to peer `to`.
-std::vector<std::byte> drawn(PeerId from, PeerId to, std::uint64_t nth) {
+std::vector<std::byte> drawn_transfers(PeerId from, PeerId to, std::uint64_t nth) {
   Rng rng = Rng(3).derive("transfers").derive(from).derive(to).derive(nth);
-  std::vector<std::byte> bytes(sizes.at(rng.below(sizes.size())));
+  std::vector<std::byte> bytes(transfer_sizes.at(rng.below(transfer_sizes.size())));
   std::uint64_t state = rng.below(1U << 31);
   for (std::byte& byte : bytes) {
     state = state * 6364136223846793005U + 1442695040888963407U;
@@ -63,8 +63,8 @@ class RoundOfTransfers {
     counts_[k] += count;
     while (pushes + pulls > 0) {
       const bool pushing = pulls == 0 || (pushes > 0 && rng.below(2) == 0);
-      pushing ? begin_push(other, drawn(me, other, push++))
-              : begin_pull(other, drawn(other, me, pull++));
+      pushing ? begin_push(other, drawn_transfers(me, other, push++))
+              : begin_pull(other, drawn_transfers(other, me, pull++));
       --(pushing ? pushes : pulls);
     }
   }

@@ -1,7 +1,6 @@
 #include "peer/cli/embed/calls/call_arguments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -18,6 +17,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/formats/json_value.h"
+#include "graph/spec/parameters.h"
 #include "optim/printable.h"
 #include "peer/cli/embed/calls/fault.h"
 #include "peer/cli/embed/grapevine_program.h"
@@ -144,10 +144,10 @@ void WordReader::read(const std::string& key, std::vector<std::pair<std::string,
 bool WordReader::read_count(const std::string& key, std::uint64_t& target, std::uint64_t most) {
   const JsonValue* const value = find(key);
   if (value == nullptr) return false;
-  const char* const end = value->text.data() + value->text.size();
-  const auto [last, error] = std::from_chars(value->text.data(), end, target);
-  if (value->kind != Kind::number || error != std::errc{} || last != end || target > most)
+  const auto count = as_number<std::uint64_t>(value->text);
+  if (value->kind != Kind::number || !count || *count > most)
     refuse(key, fmt::format("must be a whole number, 0 .. {}", most));
+  target = *count;
   return true;
 }
 

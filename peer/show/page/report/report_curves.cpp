@@ -74,7 +74,7 @@ PlotLine line_of(const GroupView& view, CurveAxis axis, CurveFigure figure) {
 /// A logarithmic axis shows values that fall by more than this factor.
 constexpr double wide_fall = 20;
 
-std::string cell(Quantity unit, const std::optional<double>& value) {
+std::string curve_cell(Quantity unit, const std::optional<double>& value) {
   return value ? quantity_text(unit, *value) : "-";
 }
 
@@ -88,7 +88,7 @@ DataTable ends_of(const LinePlot& plot) {
                                  fmt::format("{:.5g}", line.y.back()),
                                  line.low.empty() ? "-" : fmt::format("{:.5g}", line.low.back()),
                                  line.high.empty() ? "-" : fmt::format("{:.5g}", line.high.back())};
-    if (plot.target) row.push_back(cell(plot.x_is, line.reached));
+    if (plot.target) row.push_back(curve_cell(plot.x_is, line.reached));
     table.rows.push_back(row);
   }
   return table;

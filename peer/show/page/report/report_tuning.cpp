@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -7,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/spec/parameters.h"
 #include "optim/mapped.h"
 #include "peer/record/runs/groups.h"
 #include "peer/show/page/labels.h"
@@ -20,11 +20,8 @@ namespace {
 using Keys = std::map<std::string, std::string>;
 
 std::optional<double> number_of(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data(), end, value);
-  const bool whole = error == std::errc{} && last == end && std::isfinite(value);
-  return whole ? std::optional(value) : std::nullopt;
+  const auto value = as_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::string value_in(const Keys& keys, const std::string& key) {
@@ -113,7 +110,7 @@ double mean(const QueueRounds& peer) {
 }
 
 /// A step line, since each row has the maximum of its rounds.
-PlotLine line_of(const QueueRounds& peer, std::size_t series, double first) {
+PlotLine queue_line(const QueueRounds& peer, std::size_t series, double first) {
   PlotLine line{.name = fmt::format("server {}", peer.peer), .series = series};
   for (std::size_t k = 0; k < peer.rounds.size(); ++k) {
     const StoredRounds& row = peer.rounds[k];
@@ -206,7 +203,7 @@ Figure queue_figure(std::vector<QueueRounds> peers, const std::string& name, std
       .x_title = "time", .y_title = "messages, the most of a row", .x_is = Quantity::seconds};
   figure.numbers.heads = {"server", "longest queue", "mean over time of each row's longest"};
   for (std::size_t k = 0; k < peers.size(); ++k) {
-    plot.lines.push_back(line_of(peers[k], peers.size() == 1 ? series : k, first));
+    plot.lines.push_back(queue_line(peers[k], peers.size() == 1 ? series : k, first));
     figure.numbers.rows.push_back({fmt::format("{}", peers[k].peer),
                                    fmt::format("{:.0f}", longest(peers[k])),
                                    fmt::format("{:.2f}", mean(peers[k]))});

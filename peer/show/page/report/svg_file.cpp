@@ -191,7 +191,9 @@ constexpr double bytes_of_a_float = 4;
 constexpr double mbit = 1e6 / 8;
 
 /// The value of a key of the run's file, in seconds, Mbit/s or ones.
-std::optional<double> value_of(const StoredRun& run, const std::string& key, std::string_view in) {
+std::optional<double> stored_value(const StoredRun& run,
+                                   const std::string& key,
+                                   std::string_view in) {
   const auto at = run.keys.find(key);
   if (at == run.keys.end()) return std::nullopt;
   const auto number = stated_number(at->second);
@@ -206,7 +208,7 @@ bool has(const StoredRun& run, const std::string& key) {
 bool has_local_steps(const StoredRun& run) {
   const std::string key = "train.local_steps";
   if (!has(run, key)) return has(run, key + ".kind");
-  return value_of(run, key, "").value_or(0) != 1;
+  return stored_value(run, key, "").value_or(0) != 1;
 }
 
 /// Models that a peer sends in a round.
@@ -296,18 +298,18 @@ std::optional<double> modelled_round_seconds(const Contender& contender) {
   if (shape != run.keys.end() && shape->second != "per-nic") return std::nullopt;
   const bool served = run.algorithm == "parameter-server";
   const auto servers =
-      static_cast<std::size_t>(served ? value_of(run, "algorithm.servers", "").value_or(1) : 0);
+      static_cast<std::size_t>(served ? stored_value(run, "algorithm.servers", "").value_or(1) : 0);
   if (servers >= run.peers || servers > 1) return std::nullopt;
   WallClock clock{.peers = run.peers - servers,
-                  .latency = value_of(run, "network.latency", "s").value_or(0),
-                  .bandwidth = mbit * value_of(run, "network.bandwidth", "Mbit/s").value_or(0),
+                  .latency = stored_value(run, "network.latency", "s").value_or(0),
+                  .bandwidth = mbit * stored_value(run, "network.bandwidth", "Mbit/s").value_or(0),
                   .model_bytes = bytes_of_a_float * static_cast<double>(run.parameters)};
   const auto compute = gradient_seconds(contender, clock.peers);
   if (!compute) return std::nullopt;
   clock.compute = *compute;
   if (run.algorithm == "all-reduce" && (run.order.empty() || run.order == "ring"))
     return clock.ring_all_reduce();
-  if (served && run.order == "sync" && value_of(run, "algorithm.backup", "").value_or(0) == 0)
+  if (served && run.order == "sync" && stored_value(run, "algorithm.backup", "").value_or(0) == 0)
     return clock.server();
   if (run.algorithm != "d-psgd" || has(run, "algorithm.codec")) return std::nullopt;
   const auto models = models_sent(run, clock.peers);

@@ -26,7 +26,9 @@ constexpr double between_nodes = 12;     ///< times 1 / L: training time between
 constexpr double fewest_nodes = 6;       ///< minimum nodes between two measured points
 constexpr std::size_t krylov_steps = 8;
 
-[[noreturn]] void refuse(const Assembly& fleet, const std::string& key, const std::string& what) {
+[[noreturn]] void refuse_key(const Assembly& fleet,
+                             const std::string& key,
+                             const std::string& what) {
   throw FleetError(fleet.fleet.path, {{.where = fleet.fleet.path + ": " + key,
                                        .message = "calibration " + what,
                                        .source = "",
@@ -150,7 +152,7 @@ class Trial {
       point.at =
           gv::calibrate(fresh_, node.x, options, Rng(fleet_.fleet.seed).derive("calibration"));
     } catch (const std::invalid_argument& e) {
-      refuse(fleet_, "train.batch", fmt::format("impossible: {}", e.what()));
+      refuse_key(fleet_, "train.batch", fmt::format("impossible: {}", e.what()));
     }
     const PeerId n = fleet_.fleet.trainers();
     point.model = local_model(point.at, n, fresh_.size());
@@ -239,7 +241,7 @@ class Trial {
   FleetCalibration result_;
 };
 
-constexpr double reach = 0.05;  ///< |e v| in (grad f(x + e v) - grad f(x - e v)) / 2 e
+constexpr double gradient_reach = 0.05;  ///< |e v| in (grad f(x + e v) - grad f(x - e v)) / 2 e
 
 std::vector<float> displaced(const std::vector<float>& x, double factor, const Doubles& v) {
   std::vector<float> there = x;
@@ -250,7 +252,7 @@ std::vector<float> displaced(const std::vector<float>& x, double factor, const D
 Doubles product(const FullGradient& gradient, const std::vector<float>& x, const Doubles& v) {
   const double length = std::sqrt(dot(v, v));
   if (length == 0) return Doubles(v.size());
-  const double e = reach / length;
+  const double e = gradient_reach / length;
   Doubles image = gradient(displaced(x, e, v));
   add_scaled(image, -1, gradient(displaced(x, -e, v)));
   for (double& value : image) value /= 2 * e;

@@ -46,7 +46,7 @@ std::uint64_t warmup_of(const Assembly& fleet, double batch) {
   return static_cast<std::uint64_t>(std::ceil(epochs > 0 ? std::min(epochs, most) : most));
 }
 
-constexpr PeerId most_peers = 64;
+constexpr PeerId most_advised = 64;
 constexpr Round half = 200;
 
 const Option* consensus_option(const Assembly& fleet) {
@@ -115,7 +115,7 @@ std::string consensus_key(const Assembly& fleet) {
 
 std::string codec_warning(const Assembly& fleet) {
   const Option* option = consensus_option(fleet);
-  if (option == nullptr || fleet.fleet.models() > most_peers) return "";
+  if (option == nullptr || fleet.fleet.models() > most_advised) return "";
   const double usual = usual_consensus_step(fleet.fleet.codec);
   const double step = consensus_step(*fleet.setup, option->name);
   if (step <= usual || !parts(fleet.fleet, option->name, step)) return "";

@@ -57,10 +57,10 @@ std::optional<Stationary> of_regression(const Assembly& fleet,
 }
 
 /// Predicts the stationary state; with the fleet's own minima if convergence is fast enough.
-std::optional<Stationary> settled(const Assembly& fleet,
-                                  const QuadraticProblem& problem,
-                                  const Modes& modes,
-                                  const std::vector<std::vector<double>>& centers) {
+std::optional<Stationary> settled_state(const Assembly& fleet,
+                                        const QuadraticProblem& problem,
+                                        const Modes& modes,
+                                        const std::vector<std::vector<double>>& centers) {
   constexpr double time_constants = 40;
   const QuadraticFleet all = problem.spelled_out();
   const double slowest = all.rate * std::ranges::min(all.hessian);
@@ -117,7 +117,7 @@ std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& 
   try {
     const Modes modes = modes_of(*fleet.w);
     if (!has_transient(problem->parts.front().fleet))
-      return settled(fleet, *problem, modes, centers);
+      return settled_state(fleet, *problem, modes, centers);
     if (centers.empty()) return problem->after(modes, record.round);
     return predict_after(*fleet.w, modes, problem->spelled_out(), centers, spec.start,
                          record.round);

@@ -16,7 +16,7 @@ constexpr std::size_t cuts_tried = 8;
 constexpr std::size_t proposals_kept = 3;
 /// Enough microbatches that only the slowest stage or crossing counts.
 constexpr std::uint32_t endless = 1000;
-constexpr double near = 1.02;         ///< within this factor the smaller `ahead` is chosen
+constexpr double near_ahead = 1.02;   ///< within this factor the smaller `ahead` is chosen
 constexpr double as_good = 1 / 1.05;  ///< a simpler way within this factor of a pipeline is advised
 
 /// A strategy with the seconds per minibatch by the timetable.
@@ -83,7 +83,7 @@ class Planner {
       Strategy d = cut;
       d.ahead = ahead;
       const std::optional<Sketch> s = timed(d);
-      if (s && (!best || s->seconds * near < best->seconds)) best = s;
+      if (s && (!best || s->seconds * near_ahead < best->seconds)) best = s;
     }
     return best;
   }
@@ -187,9 +187,9 @@ class Planner {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-class Search {
+class Proposing {
  public:
-  explicit Search(const PartitionProblem& problem) : problem_(problem) {
+  explicit Proposing(const PartitionProblem& problem) : problem_(problem) {
     GV_CHECK_EQUAL(problem.crossing.size() + 1, problem.seconds.size(), "values behind each piece");
     before_.resize(problem.seconds.size() + 1);
     for (std::size_t k = 0; k < problem.seconds.size(); ++k)
@@ -274,7 +274,7 @@ ParallelAdvice advise_parallel(const StrategyCosts& costs) {
 }
 
 double value_of(const PartitionProblem& problem, const std::vector<std::size_t>& ends) {
-  const Search search(problem);
+  const Proposing search(problem);
   double way = 0;
   double slowest = 0;
   std::size_t first = 0;
@@ -291,7 +291,7 @@ double value_of(const PartitionProblem& problem, const std::vector<std::size_t>&
 
 std::vector<StageEnds> best_partitions(const PartitionProblem& problem, std::size_t most) {
   if (problem.speeds.size() > problem.seconds.size()) return {};
-  const Search search(problem);
+  const Proposing search(problem);
   std::vector<StageEnds> found;
   const auto by_value = [](const StageEnds& a, const StageEnds& b) { return a.value < b.value; };
   for (const double bound : search.bounds()) {

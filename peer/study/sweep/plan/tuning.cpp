@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <numeric>
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/spec/parameters.h"
 #include "optim/mapped.h"
 #include "peer/fleet/json/json.h"
 #include "peer/study/compare/statistics.h"
@@ -111,13 +111,6 @@ double shortfall(const JsonValue& line, bool errs) {
 
 bool has_accuracy(const JsonValue& line) {
   return json_member(line, "accuracy").kind == JsonValue::Kind::number;
-}
-
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
@@ -232,8 +225,8 @@ std::vector<TuningEdge> edges_of(const std::vector<TuningKnob>& knobs,
     std::vector<double> values;
     for (const auto& point : tried)
       if (!point.empty())
-        if (const auto value = number_in(point[j])) values.push_back(*value);
-    const auto own = number_in(tried[best][j]);
+        if (const auto value = as_number<double>(point[j])) values.push_back(*value);
+    const auto own = as_number<double>(tried[best][j]);
     if (!own || values.size() < 3) continue;
     const auto [least, most] = std::ranges::minmax(values);
     if (least == most || (*own != least && *own != most)) continue;

@@ -49,7 +49,7 @@ TEST(Library, NeedsNothingOfModels) {
 
 TEST(Library, IsSmall) {
 #ifdef NDEBUG
-  EXPECT_LT(std::filesystem::file_size(library()), 6'500'000U);
+  EXPECT_LT(std::filesystem::file_size(library()), 5'800'000U);
 #endif
 }
 

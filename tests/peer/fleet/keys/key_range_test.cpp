@@ -50,7 +50,7 @@ std::optional<Range> refused_by(const std::vector<std::string>& problems) {
   return std::nullopt;
 }
 
-std::string text_of(double value, bool whole) {
+std::string number_text(double value, bool whole) {
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.15g}", value);
 }
 
@@ -83,14 +83,14 @@ class KeyRange : public KeyTable {
   /// `with` returns the line of a fleet file with a value.
   template <class With>
   void expect_held(const Range& range, const With& with) const {
-    expect_in_range(with(text_of(range.least, range.whole)));
-    expect_in_range(with(text_of(range.most, range.whole)));
+    expect_in_range(with(number_text(range.least, range.whole)));
+    expect_in_range(with(number_text(range.most, range.whole)));
     const double step = std::max(range.most / 1000, 1e-3);
-    expect_refused(with(text_of(range.whole ? range.most + 1 : range.most + step, range.whole)),
+    expect_refused(with(number_text(range.whole ? range.most + 1 : range.most + step, range.whole)),
                    range);
     if (range.whole && range.least < 1) return;  // a whole number has no sign here
     const double below = range.least > 0 ? range.least / 2 : range.least - 1;
-    expect_refused(with(text_of(range.whole ? range.least - 1 : below, range.whole)), range);
+    expect_refused(with(number_text(range.whole ? range.least - 1 : below, range.whole)), range);
   }
 };
 

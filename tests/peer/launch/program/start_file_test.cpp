@@ -15,7 +15,7 @@ namespace gv {
 namespace {
 
 /// The layouts that PyTorch gives to a matrix, its transpose and a channels_last picture.
-asked::Introduction introduction() {
+asked::Introduction start_introduction() {
   return {.parameters = {{"m", {2, 3}, {3, 1}},
                          {"t", {2, 3}, {1, 2}},
                          {"conv", {1, 2, 2, 2}, {8, 1, 4, 2}},
@@ -32,7 +32,7 @@ std::vector<float> counted(std::size_t n) {
 TEST(StartFile, HasTheTensorsInTheOrderOfTheirShapes) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/start.safetensors";
-  write_start(path, introduction(), counted(21));
+  write_start(path, start_introduction(), counted(21));
   const auto file = open_safetensors(path);
   ASSERT_EQ(file->tensors().size(), 4U);
   const std::map<std::string, std::vector<float>> values{{"m", {0, 1, 2, 3, 4, 5}},
@@ -46,11 +46,11 @@ TEST(StartFile, HasTheTensorsInTheOrderOfTheirShapes) {
 TEST(StartFile, ComesBackAsItLayInMemory) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/start.safetensors";
-  write_start(path, introduction(), counted(21));
+  write_start(path, start_introduction(), counted(21));
   const ProgramModel model = read_start(path);
   EXPECT_EQ(model.start, counted(21));
   EXPECT_EQ(model.parameters[2].name, "conv");
-  EXPECT_EQ(digest_of(model), digest_of(model_of(introduction(), {})));
+  EXPECT_EQ(digest_of(model), digest_of(model_of(start_introduction(), {})));
 }
 
 TEST(StartFile, OfAnotherOriginIsRefused) {

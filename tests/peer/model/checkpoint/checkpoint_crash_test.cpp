@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t page = SimDisk::page_bytes;
 
-std::vector<std::byte> state(Round round) {
+std::vector<std::byte> crash_state(Round round) {
   std::vector<std::byte> values(2 * page + 100);
   for (std::size_t k = 0; k < values.size(); ++k)
     values[k] = static_cast<std::byte>(k * 7 + k / page + round);
@@ -46,7 +46,7 @@ std::string judge(CheckpointStore& store, std::optional<Round> acknowledged) {
   if (!newest) return acknowledged ? fmt::format("round {} is lost", *acknowledged) : "";
   if (acknowledged && newest->round < *acknowledged)
     return fmt::format("round {} was acknowledged, {} is found", *acknowledged, newest->round);
-  return newest->state == state(newest->round) ? "" : "another state than was saved";
+  return newest->state == crash_state(newest->round) ? "" : "another state than was saved";
 }
 
 /// Runs four lives on one disk. Each ends with a loss of power in the middle of an operation.
@@ -60,13 +60,13 @@ std::string four_lives(SimDisk& disk, std::uint64_t seed) {
     if (rng.below(3) == 0) disk.fail_after(rng.below(60), rng.below(2) == 0);
     for (int saves = 0; saves < 8; ++saves) {
       ++round;
-      if (store.save(round, state(round)).empty()) acknowledged = round;
+      if (store.save(round, crash_state(round)).empty()) acknowledged = round;
     }
     disk.crash(rng.bits());
     if (std::string wrong = judge(store, acknowledged); !wrong.empty()) return wrong;
   }
   ++round;
-  return store.save(round, state(round)).empty() ? judge(store, round) : "cannot go on";
+  return store.save(round, crash_state(round)).empty() ? judge(store, round) : "cannot go on";
 }
 
 TEST(CheckpointCrash, TwoThousandPowerLossesLoseNothingAcknowledged) {
@@ -99,7 +99,7 @@ TEST(CheckpointCrash, ThePowerLossesFindAMissingSync) {
   EXPECT_GT(losses<ForgetsNames>(), 25);
 }
 
-std::vector<std::string> list(Disk& disk, const std::string& folder) {
+std::vector<std::string> list_files(Disk& disk, const std::string& folder) {
   std::vector<std::string> names;
   EXPECT_EQ(disk.list(folder, names), "");
   return names;
@@ -110,14 +110,14 @@ TEST(CheckpointFull, TheOldOneStaysAndNoHalfFileIsLeft) {
   for (std::size_t room = 0; room < pages; ++room) {
     SimDisk disk;
     CheckpointStore store = store_on(disk, "c");
-    ASSERT_EQ(store.save(1, state(1)), "");
+    ASSERT_EQ(store.save(1, crash_state(1)), "");
     ASSERT_EQ(disk.used_bytes(), pages * page);
     disk.set_capacity((pages + room) * page);
-    EXPECT_EQ(store.save(2, state(2)), "c/00000002.ckpt.tmp: No space left on device");
-    EXPECT_EQ(list(disk, "c"), std::vector<std::string>{"00000001.ckpt"});
+    EXPECT_EQ(store.save(2, crash_state(2)), "c/00000002.ckpt.tmp: No space left on device");
+    EXPECT_EQ(list_files(disk, "c"), std::vector<std::string>{"00000001.ckpt"});
     EXPECT_EQ(judge(store, 1), "");
     disk.set_capacity(2 * pages * page);
-    EXPECT_EQ(store.save(2, state(2)), "");
+    EXPECT_EQ(store.save(2, crash_state(2)), "");
     EXPECT_EQ(judge(store, 2), "");
   }
 }
@@ -126,14 +126,14 @@ TEST(CheckpointFull, AnyOperationMayFail) {
   for (std::uint64_t n = 0; n < 12; ++n) {
     SimDisk disk;
     CheckpointStore store = store_on(disk, "c", 1);
-    ASSERT_EQ(store.save(1, state(1)), "");
+    ASSERT_EQ(store.save(1, crash_state(1)), "");
     disk.fail_after(n, n % 2 == 0);
-    const bool saved = store.save(2, state(2)).empty();
+    const bool saved = store.save(2, crash_state(2)).empty();
     disk.fail_after(SimDisk::unlimited);
     EXPECT_EQ(judge(store, saved ? 2 : 1), "") << "operation " << n;
-    for (const std::string& name : list(disk, "c")) EXPECT_TRUE(name.ends_with(".ckpt"));
-    ASSERT_EQ(store.save(3, state(3)), "");
-    EXPECT_EQ(list(disk, "c"), std::vector<std::string>{"00000003.ckpt"});
+    for (const std::string& name : list_files(disk, "c")) EXPECT_TRUE(name.ends_with(".ckpt"));
+    ASSERT_EQ(store.save(3, crash_state(3)), "");
+    EXPECT_EQ(list_files(disk, "c"), std::vector<std::string>{"00000003.ckpt"});
   }
 }
 
@@ -146,7 +146,7 @@ std::string fill_tmpfs(const std::string& folder, std::size_t pages, int& saved)
   std::optional<Round> acknowledged;
   std::string wrong;
   for (const Round round : {1U, 2U}) {
-    const Verdict verdict = store.save(round, state(round));
+    const Verdict verdict = store.save(round, crash_state(round));
     if (verdict.empty()) {
       acknowledged = round;
       ++saved;
@@ -155,7 +155,7 @@ std::string fill_tmpfs(const std::string& folder, std::size_t pages, int& saved)
     }
   }
   if (wrong.empty()) wrong = judge(store, acknowledged);
-  for (const std::string& name : list(disk, folder))
+  for (const std::string& name : list_files(disk, folder))
     if (!name.ends_with(".ckpt")) wrong = name + " is left";
   ::umount(folder.c_str());
   return wrong;
@@ -208,7 +208,7 @@ TEST(CheckpointFull, OnARealDiskToo) {
   std::vector<std::string> skipped;
   const auto newest = store.newest(skipped);
   for (Round round = newest ? newest->round + 1 : 1;; ++round) {
-    if (!store.save(round, state(round)).empty()) ::_exit(1);
+    if (!store.save(round, crash_state(round)).empty()) ::_exit(1);
     if (::write(to, &round, sizeof round) != sizeof round) ::_exit(2);
   }
 }

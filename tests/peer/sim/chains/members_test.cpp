@@ -22,7 +22,9 @@ using std::chrono::milliseconds;
 
 /// Joins the model of a chain's members from the ranges that each holds. If several hold a range,
 /// the value of the first member counts.
-std::vector<float> joined(const ChainFleet& file, const Assembly& fleet, const ChainRun& run) {
+std::vector<float> joined_members(const ChainFleet& file,
+                                  const Assembly& fleet,
+                                  const ChainRun& run) {
   std::vector<float> model(fleet.dimension, std::nanf(""));
   for (PeerId i = fleet.chains.peers(); i-- > 0;) {
     const Report& report = run.finals.at(i);
@@ -38,7 +40,7 @@ std::vector<float> joined(const ChainFleet& file, const Assembly& fleet, const C
   return model;
 }
 
-double distance(std::span<const float> a, std::span<const float> b) {
+double members_distance(std::span<const float> a, std::span<const float> b) {
   double difference = 0;
   double length = 0;
   for (std::size_t k = 0; k < a.size(); ++k) {
@@ -65,7 +67,7 @@ ChainFleet draw_members(Rng& rng) {
   return file;
 }
 
-std::vector<float> start_of(const Assembly& whole) {
+std::vector<float> members_start(const Assembly& whole) {
   std::vector<float> x(whole.dimension);
   Buffer copy(x.size() * sizeof(float));
   whole.host_replica(0)->snapshot(Vector::x, {0, x.size()}, copy);
@@ -84,16 +86,16 @@ TEST(Members, HaveTheGradientOfTheUndivided) {
     file.optimizer = "{ kind: sgd, lr: 1 }";
     const Assembly fleet = file.assembly();
     const Assembly whole = file.whole().assembly();
-    std::vector<float> shared = joined(file, fleet, run_chains(fleet));
+    std::vector<float> shared = joined_members(file, fleet, run_chains(fleet));
     const ChainRun alone = run_chains(whole);
     const std::span<const float> one = alone.finals.at(0).model->floats();
-    const std::vector<float> start = start_of(whole);
+    const std::vector<float> start = members_start(whole);
     std::vector<float> gradient(start.size());
     for (std::size_t i = 0; i < start.size(); ++i) {
       gradient[i] = start[i] - one[i];
       shared[i] = start[i] - shared[i];
     }
-    EXPECT_LT(distance(shared, gradient), 1e-5) << file.text();
+    EXPECT_LT(members_distance(shared, gradient), 1e-5) << file.text();
   }
 }
 

@@ -15,7 +15,7 @@
 namespace gv {
 namespace {
 
-Fleet fleet_of(const char* order, std::uint32_t dimension, std::uint64_t rounds) {
+Fleet expected_fleet(const char* order, std::uint32_t dimension, std::uint64_t rounds) {
   Fleet fleet = quadratic_fleet(8, "ring", "d-psgd", order);
   fleet.data.quadratic.dimension = dimension;
   fleet.data.quadratic.hessian = {1, 0.25};
@@ -47,7 +47,7 @@ TEST(Expectation, IsWhatARunMeasures) {
   for (const char* order : {"lian", "atc", "cta"}) {
     for (const std::uint64_t rounds : {5U, 200U}) {
       SCOPED_TRACE(std::string(order) + " " + std::to_string(rounds));
-      const Assembly assembly(fleet_of(order, 2000, rounds));
+      const Assembly assembly(expected_fleet(order, 2000, rounds));
       const FleetRecord record = simulated(assembly);
       expect_near(record, expectation(assembly, record).value(), 0.05, 0.1);
     }
@@ -56,7 +56,7 @@ TEST(Expectation, IsWhatARunMeasures) {
 
 /// Nothing is random without noise.
 TEST(Expectation, FollowsTheFleetsOwnMinima) {
-  Fleet fleet = fleet_of("lian", 3, 17);
+  Fleet fleet = expected_fleet("lian", 3, 17);
   fleet.data.quadratic.noise = 0;
   const Assembly assembly(std::move(fleet));
   const FleetRecord record = simulated(assembly);
@@ -69,7 +69,7 @@ TEST(Expectation, OfMomentumAndLocalStepsFollowsTheFleetsOwnMinima) {
   for (const char* order : {"lian", "atc", "cta"}) {
     for (const std::uint32_t steps : {1U, 4U}) {
       SCOPED_TRACE(std::string(order) + " " + std::to_string(steps));
-      Fleet fleet = fleet_of(order, 3, 600);
+      Fleet fleet = expected_fleet(order, 3, 600);
       fleet.data.quadratic.noise = 0;
       fleet.optimizer.lr = 0.02;
       fleet.optimizer.momentum = 0.9;
@@ -90,7 +90,7 @@ TEST(Expectation, FollowsASchedule) {
         "ou-equi-dyn:eta=0.7", "matcha:budget=0.5,graph=ring"}) {
     for (const char* order : {"lian", "atc", "cta"}) {
       SCOPED_TRACE(std::string(schedule) + " " + order);
-      Fleet fleet = fleet_of(order, 3, 17);
+      Fleet fleet = expected_fleet(order, 3, 17);
       fleet.schedule = parse_schedule(schedule);
       fleet.data.quadratic.noise = 0;
       fleet.optimizer.momentum = 0.5;
@@ -105,7 +105,7 @@ TEST(Expectation, FollowsASchedule) {
 TEST(Expectation, OfAScheduleKnowsTheNoise) {
   for (const char* schedule : {"one-peer-exponential", "random-matching", "base:k=2"}) {
     SCOPED_TRACE(schedule);
-    Fleet fleet = fleet_of("lian", 2000, 60);
+    Fleet fleet = expected_fleet("lian", 2000, 60);
     fleet.schedule = parse_schedule(schedule);
     const Assembly assembly(std::move(fleet));
     const FleetRecord record = simulated(assembly);
@@ -167,7 +167,7 @@ TEST(Expectation, OfRegressionNeedsFreshSamples) {
 }
 
 TEST(Expectation, StandsBesideTheMeasured) {
-  const Assembly assembly(fleet_of("lian", 4, 3));
+  const Assembly assembly(expected_fleet("lian", 4, 3));
   const FleetRecord record = simulated(assembly);
   const auto expected = expectation(assembly, record);
   Json summary = summary_json(record, 0, 1, {"abc", ""});
@@ -181,7 +181,7 @@ TEST(Expectation, StandsBesideTheMeasured) {
 }
 
 TEST(Expectation, IsSilentWhereNothingIsKnown) {
-  const Assembly assembly(fleet_of("lian", 4, 3));
+  const Assembly assembly(expected_fleet("lian", 4, 3));
   FleetRecord record;
   record.peers = 7;  // one is lost
   EXPECT_FALSE(expectation(assembly, record));

@@ -20,7 +20,7 @@ constexpr std::array schedules{
     "od-equi-dyn",          "ou-equi-dyn",     "matcha:budget=0.5,graph=torus:4x4"};
 
 /// 16 peers with alternating curvatures 1 and 0.5, far from the optimum.
-Fleet fleet_of(const char* topology, const char* order = "lian") {
+Fleet forecast_fleet(const char* topology, const char* order = "lian") {
   Fleet fleet = quadratic_fleet(16, topology, "d-psgd", order);
   fleet.data.quadratic.dimension = 5;
   fleet.data.quadratic.hessian = {1, 0.5};
@@ -31,7 +31,7 @@ Fleet fleet_of(const char* topology, const char* order = "lian") {
 }
 
 TEST(QuadraticProblem, CountsRepeatedCurvatures) {
-  const Assembly assembly(fleet_of("ring", "atc"));
+  const Assembly assembly(forecast_fleet("ring", "atc"));
   const QuadraticProblem problem = quadratic_problem(assembly).value();
   const Modes modes = modes_of(*assembly.w);
   const QuadraticFleet all{
@@ -46,7 +46,7 @@ TEST(QuadraticProblem, CountsRepeatedCurvatures) {
 
 TEST(QuadraticProblem, IsForWhatTheTheoryKnows) {
   const auto known = [](auto change) {
-    Fleet fleet = fleet_of("ring");
+    Fleet fleet = forecast_fleet("ring");
     change(fleet);
     return quadratic_problem(Assembly(std::move(fleet))).has_value();
   };
@@ -59,7 +59,7 @@ TEST(QuadraticProblem, IsForWhatTheTheoryKnows) {
 
 /// Compares with the runtime's own transient, averaged over many coordinates.
 TEST(QuadraticProblem, FollowsTheRuntimeFromTheStart) {
-  Fleet fleet = fleet_of("ring");
+  Fleet fleet = forecast_fleet("ring");
   fleet.data.quadratic.dimension = 1000;
   fleet.stop.rounds = 40;
   fleet.evaluate_every = 5;
@@ -77,7 +77,7 @@ TEST(QuadraticProblem, FollowsTheRuntimeFromTheStart) {
 }
 
 TEST(Forecast, ComparesGraphsOfTheSameTraffic) {
-  const FleetForecast f = forecast(Assembly(fleet_of("torus:4x4")), 400, {}).value();
+  const FleetForecast f = forecast(Assembly(forecast_fleet("torus:4x4")), 400, {}).value();
   EXPECT_NEAR(f.own.slem, 0.6, 1e-12);
   EXPECT_EQ(f.own.rounds_to_thousandth, 14);
   EXPECT_EQ(f.max_degree, 4U);
@@ -105,7 +105,7 @@ TEST(Forecast, KnowsGraphsThatChangeWithTheRound) {
   for (const char* schedule : schedules) {
     for (const char* order : {"lian", "atc"}) {
       SCOPED_TRACE(std::string(schedule) + " " + order);
-      Fleet fleet = fleet_of(schedule, order);
+      Fleet fleet = forecast_fleet(schedule, order);
       fleet.network.latency = std::chrono::milliseconds(1);
       const Assembly assembly(std::move(fleet));
       const FleetForecast f = forecast(assembly, 100, {.target = 2}).value();
@@ -126,7 +126,7 @@ TEST(Forecast, KnowsGraphsThatChangeWithTheRound) {
 }
 
 TEST(Forecast, OffersSchedulesOfTheSameDegree) {
-  const FleetForecast f = forecast(Assembly(fleet_of("ring")), 144, {}).value();
+  const FleetForecast f = forecast(Assembly(forecast_fleet("ring")), 144, {}).value();
   const auto changes = [](const Forecast& other) { return other.period != 1; };
   EXPECT_GE(std::ranges::count_if(f.others, changes), 2);
   for (const Forecast& other : f.others) {
@@ -136,7 +136,7 @@ TEST(Forecast, OffersSchedulesOfTheSameDegree) {
 
 /// With little latency and little bandwidth, few bytes win. With much latency, few hops win.
 TEST(Forecast, ChoosesTheFirstAtTheTarget) {
-  Fleet fleet = fleet_of("ring", "atc");
+  Fleet fleet = forecast_fleet("ring", "atc");
   fleet.data.quadratic.dimension = 100'000;
   fleet.network = {.bandwidth = 1e6, .shape = NetworkShape::per_nic};
   const FleetForecast f = forecast(Assembly(std::move(fleet)), 8e5, {}).value();
@@ -154,7 +154,7 @@ TEST(Forecast, ChoosesTheFirstAtTheTarget) {
 }
 
 TEST(Forecast, RoundsToTheTargetAreTheFirst) {
-  const Assembly assembly(fleet_of("ring"));
+  const Assembly assembly(forecast_fleet("ring"));
   const FleetForecast f = forecast(assembly, 100, {.target = 2}).value();
   const auto rounds = static_cast<std::uint64_t>(f.own.rounds_to_target.value());
   const QuadraticProblem problem = quadratic_problem(assembly).value();
@@ -166,13 +166,13 @@ TEST(Forecast, RoundsToTheTargetAreTheFirst) {
 }
 
 TEST(Forecast, WarnsBeyondTheStabilityLimit) {
-  Fleet fleet = fleet_of("ring");
+  Fleet fleet = forecast_fleet("ring");
   fleet.optimizer.lr = 0.7;
   const FleetForecast f = forecast(Assembly(std::move(fleet)), 100, {}).value();
   EXPECT_NEAR(f.own.stable_rates.value().limit(), 2.0 / 3, 1e-9);
   EXPECT_FALSE(f.own.consensus.has_value());
   EXPECT_NE(f.warning.find("0.666667 = (1 + lambda_n) / L, L = 1"), std::string::npos) << f.warning;
-  Fleet atc = fleet_of("ring", "atc");
+  Fleet atc = forecast_fleet("ring", "atc");
   atc.optimizer.lr = 0.7;
   EXPECT_EQ(forecast(Assembly(std::move(atc)), 100, {})->warning, "");
 }
@@ -182,7 +182,7 @@ TEST(Forecast, WarnsBeyondTheLimitOfASchedule) {
   for (const char* schedule : schedules) {
     SCOPED_TRACE(schedule);
     const auto at = [schedule](double rate) {
-      Fleet fleet = fleet_of(schedule);
+      Fleet fleet = forecast_fleet(schedule);
       fleet.optimizer.lr = rate;
       return forecast(Assembly(std::move(fleet)), 100, {.max_degree = 1}).value();
     };
@@ -199,14 +199,15 @@ TEST(Forecast, WarnsBeyondTheLimitOfASchedule) {
 }
 
 TEST(Forecast, OfAQuadraticSpeaksOfWhereItSettles) {
-  const FleetForecast f = forecast(Assembly(fleet_of("star")), 100, {.max_degree = 4}).value();
+  const FleetForecast f =
+      forecast(Assembly(forecast_fleet("star")), 100, {.max_degree = 4}).value();
   EXPECT_NE(f.advice.find("local models settle at an excess loss of"), std::string::npos)
       << f.advice;
 }
 
 /// `plan` once gave 0.21 and `simulate` 0.15 for the same file, because its minima are one draw.
 TEST(Forecast, SaysOverWhatItsLossesAreMeans) {
-  Fleet fleet = fleet_of("ring");
+  Fleet fleet = forecast_fleet("ring");
   const FleetForecast unlike = forecast(Assembly(fleet), 100, {}).value();
   EXPECT_NE(forecast_text(unlike).find("draws of the noise and of the peers'"), std::string::npos)
       << forecast_text(unlike);
@@ -234,7 +235,7 @@ TEST(Forecast, OfARealModelSpeaksOfTheGraphAlone) {
 }
 
 TEST(Forecast, LooksForSparserGraphsThanADenseOne) {
-  Fleet fleet = fleet_of("complete");
+  Fleet fleet = forecast_fleet("complete");
   fleet.peers.assign(24, {});
   const FleetForecast f = forecast(Assembly(std::move(fleet)), 2300, {}).value();
   EXPECT_EQ(f.own.degree, 23U);
@@ -255,7 +256,7 @@ TEST(Forecast, NeedsPeersThatAverageOverTheGraph) {
 
 /// The text ends with one verdict: the graph that reaches the target first if known, else advice.
 TEST(Forecast, TextNamesEveryGraphOnce) {
-  FleetForecast f = forecast(Assembly(fleet_of("ring")), 144, {.max_degree = 4}).value();
+  FleetForecast f = forecast(Assembly(forecast_fleet("ring")), 144, {.max_degree = 4}).value();
   const std::string text = forecast_text(f);
   for (const Forecast& other : f.others)
     EXPECT_NE(text.find(other.topology), std::string::npos) << text;

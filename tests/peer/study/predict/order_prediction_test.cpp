@@ -21,9 +21,9 @@
 namespace gv {
 namespace {
 
-constexpr PeerId n = 12;
+constexpr PeerId peers = 12;
 
-struct Measured {
+struct MeasuredOrder {
   double consensus = 0, excess_mean = 0, excess_local = 0;
 };
 
@@ -42,10 +42,12 @@ std::pair<std::string, double> own_momentum(const QuadraticFleet& f) {
 }
 
 /// Returns the fleet file's keys for an order of the predictor.
-Fleet fleet_of(const QuadraticFleet& f, const std::string& topology, const std::string& weights) {
+Fleet ordered_fleet(const QuadraticFleet& f,
+                    const std::string& topology,
+                    const std::string& weights) {
   const bool own = find_algorithm("d-psgd", f.order) == nullptr;
   Fleet fleet =
-      quadratic_fleet(n, topology, own ? f.order : "d-psgd", own ? std::string() : f.order);
+      quadratic_fleet(peers, topology, own ? f.order : "d-psgd", own ? std::string() : f.order);
   fleet.weights = weights;
   fleet.optimizer.lr = f.rate;
   const bool brings_momentum = has_momentum(f.order);
@@ -63,14 +65,14 @@ Fleet fleet_of(const QuadraticFleet& f, const std::string& topology, const std::
 }
 
 /// Returns the mean over the rounds after `burn`, per copy of the Hessian.
-Measured measured(Fleet fleet, std::uint32_t copies, Round burn, Round rounds) {
+MeasuredOrder measured(Fleet fleet, std::uint32_t copies, Round burn, Round rounds) {
   fleet.data.quadratic.dimension *= copies;
   fleet.stop.rounds = burn + rounds;
   fleet.evaluate_every = fleet.schedule ? 1 : 5;
   const Assembly assembly(std::move(fleet));
-  Measured sum;
+  MeasuredOrder sum;
   double records = 0;
-  Observer observer(n, assembly.evaluator(), [&](const FleetRecord& r) {
+  Observer observer(peers, assembly.evaluator(), [&](const FleetRecord& r) {
     if (r.round < burn) return;
     ++records;
     sum.consensus += r.consensus;
@@ -82,7 +84,7 @@ Measured measured(Fleet fleet, std::uint32_t copies, Round burn, Round rounds) {
   return {sum.consensus / scale, sum.excess_mean / scale, sum.excess_local / scale};
 }
 
-void expect_alike(const Measured& m, const Stationary& s) {
+void expect_alike(const MeasuredOrder& m, const Stationary& s) {
   testing::Test::RecordProperty("consensus", std::to_string(m.consensus / s.consensus.value));
   testing::Test::RecordProperty("mean", std::to_string(m.excess_mean / s.excess_mean.value));
   testing::Test::RecordProperty("local", std::to_string(m.excess_local / s.excess_local.value));
@@ -110,8 +112,8 @@ QuadraticFleet drawn_fleet(const std::string& order, Rng rng) {
 }
 
 /// Draws a row of minima for each peer.
-std::vector<std::vector<double>> drawn_centers(Rng rng) {
-  std::vector<std::vector<double>> centers(n, std::vector<double>(2));
+std::vector<std::vector<double>> centers_of_order(Rng rng) {
+  std::vector<std::vector<double>> centers(peers, std::vector<double>(2));
   for (std::vector<double>& row : centers)
     for (double& b : row) b = 0.7 * rng.normal();
   return centers;
@@ -140,12 +142,12 @@ TEST_P(OrderPrediction, IsWithinFivePercentOfTheMethod) {
   const bool must_be_lazy =
       std::string(order) == "d2" || std::string(order) == "led" || std::string(order) == "gut";
   const std::string weights = must_be_lazy ? "lazy" : "metropolis";
-  const MixingMatrix w = mixing_matrix(weights, build(parse_topology(topology), n));
+  const MixingMatrix w = mixing_matrix(weights, build(parse_topology(topology), peers));
   const Modes modes = modes_of(w);
   f.rate = part * stable_rates(modes, f).windows.back().high;
-  const auto centers = drawn_centers(rng.derive("centers"));
+  const auto centers = centers_of_order(rng.derive("centers"));
   constexpr std::uint32_t copies = 500;
-  Fleet fleet = fleet_of(f, topology, weights);
+  Fleet fleet = ordered_fleet(f, topology, weights);
   fleet.data.quadratic = repeated(fleet.data.quadratic, centers, copies);
   // With a consensus step below 1 the start is forgotten later.
   const Round burn = takes_consensus_steps(order) ? 1500 : 300;
@@ -192,11 +194,11 @@ TEST_P(SchedulePrediction, IsWithinFivePercentOfTheMethod) {
   f.spread = 0.5;
   f.rate = 0.2 + 0.2 * rng.derive("rate").uniform();
   const ScheduleSpec spec = parse_schedule(schedule);
-  if (schedule_modes(spec, n)) f.momentum = 0, f.local_steps = 1;
-  const MixingLaw law(spec, make_schedule(spec, n), 1e10);
+  if (schedule_modes(spec, peers)) f.momentum = 0, f.local_steps = 1;
+  const MixingLaw law(spec, make_schedule(spec, peers), 1e10);
   const std::optional<Stationary> s = law.settled({{{f, 1}}, 0});
   ASSERT_TRUE(s.has_value());
-  expect_alike(measured(fleet_of(f, schedule, "metropolis"), 1000, 100, 200), *s);
+  expect_alike(measured(ordered_fleet(f, schedule, "metropolis"), 1000, 100, 200), *s);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every,
@@ -221,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(Every,
 /// Returns whether the method diverges from start 1, with different minima and without noise.
 bool diverges(const QuadraticFleet& f, const std::string& topology, const std::string& weights) {
   constexpr Round rounds = 4000;
-  Fleet fleet = fleet_of(f, topology, weights);
+  Fleet fleet = ordered_fleet(f, topology, weights);
   fleet.data.quadratic.start = 1;
   fleet.stop.rounds = rounds;
   fleet.evaluate_every = rounds;
@@ -235,7 +237,8 @@ bool diverges(const QuadraticFleet& f, const std::string& topology, const std::s
   Assembly assembly(std::move(fleet));
   assembly.algorithm = &row;
   double last = 0;
-  Observer observer(n, assembly.evaluator(), [&](const FleetRecord& r) { last = r.loss_local; });
+  Observer observer(peers, assembly.evaluator(),
+                    [&](const FleetRecord& r) { last = r.loss_local; });
   simulate(assembly, observer, {});
   return !(last < 1e3);
 }
@@ -265,7 +268,7 @@ TEST_P(EndsOfStability, AreWhereTheMethodDiverges) {
   QuadraticFleet f{.hessian = {1, 0.8}, .noise = 0, .spread = 1, .order = order};
   if (has_momentum(order)) f.momentum = 0.5;
   if (takes_consensus_steps(order)) f.consensus_step = 0.7;
-  const MixingMatrix w = mixing_matrix(weights, build(parse_topology(topology), n));
+  const MixingMatrix w = mixing_matrix(weights, build(parse_topology(topology), peers));
   const RateWindow window = stable_rates(modes_of(w), f).windows.at(0);
   const double inside = (std::max(window.low, 0.2 * window.high) + window.high) / 2;
   EXPECT_NEAR(measured_edge(f, topology, weights, inside, 1.3 * window.high) / window.high, 1,

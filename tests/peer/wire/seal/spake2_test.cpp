@@ -63,12 +63,12 @@ bool agree(Spake2& a, Spake2& b) {
   return one;
 }
 
-struct Vector {
+struct TestVector {
   const char *joins, *lobby, *w, *x, *y, *share_a, *share_b, *proof_a, *proof_b;
 };
 
 // RFC 9382, Appendix B: SPAKE2-P256-SHA256-HKDF-HMAC.
-const std::vector<Vector> rfc_vectors{
+const std::vector<TestVector> rfc_vectors{
     {"server", "client", "2ee57912099d31560b3a44b1184b9b4866e904c49d12ac5042c97dca461b1a5f",
      "43dd0fd7215bdcb482879fca3220c6a968e66d70b1356cac18bb26c84a78d729",
      "dcb60106f276b02606d8ef0a328c02e4b629f84f89786af5befb0bc75b6e66be",
@@ -107,7 +107,7 @@ const std::vector<Vector> rfc_vectors{
      "d0f0609d1613138d354f7e95f19fb556bf52d751947241e8c7118df5ef0ae175"}};
 
 TEST(Spake2, GivesTheVectorsOfTheRfc) {
-  for (const Vector& v : rfc_vectors) {
+  for (const TestVector& v : rfc_vectors) {
     const std::string stretched = std::string(8, '\0') + unhex(v.w);
     Spake2 a = Spake2Vectors::make(Side::joins, v.joins, v.lobby, stretched, unhex(v.x), "");
     Spake2 b = Spake2Vectors::make(Side::lobby, v.joins, v.lobby, stretched, unhex(v.y), "");

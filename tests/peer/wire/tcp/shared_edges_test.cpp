@@ -24,8 +24,8 @@ namespace {
 constexpr RegionShape shape{16, 1, 1 << 20};
 
 /// A process: its shared memory and its loop.
-struct Process {
-  Process(PeerId self, std::uint64_t incarnation, PeerId neighbor)
+struct SharingProcess {
+  SharingProcess(PeerId self, std::uint64_t incarnation, PeerId neighbor)
       : edges(SharedEdges::make(
             io,
             shape,
@@ -45,13 +45,13 @@ struct Process {
   BufferPool pool;
 };
 
-void meet(Process& a, Process& b) {
+void meet(SharingProcess& a, SharingProcess& b) {
   a.edges->met(b.edges->sharing().self(), b.hello());
   b.edges->met(a.edges->sharing().self(), a.hello());
 }
 
 /// Runs both until `done` holds. Returns false if it does not hold within 30 s.
-bool until(Process& a, Process& b, const std::function<bool()>& done) {
+bool until(SharingProcess& a, SharingProcess& b, const std::function<bool()>& done) {
   const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!done() && std::chrono::steady_clock::now() < last) {
     a.io.run_for(std::chrono::milliseconds(1));
@@ -61,19 +61,19 @@ bool until(Process& a, Process& b, const std::function<bool()>& done) {
 }
 
 /// Runs both long enough for any effect.
-void run_a_while(Process& a, Process& b) {
+void run_a_while(SharingProcess& a, SharingProcess& b) {
   for (int k = 0; k < 50; ++k) {
     a.io.run_for(std::chrono::milliseconds(1));
     b.io.run_for(std::chrono::milliseconds(1));
   }
 }
 
-bool open(const Process& process, PeerId neighbor) {
+bool open(const SharingProcess& process, PeerId neighbor) {
   return process.edges->sharing().is_open(neighbor);
 }
 
 /// Connects as a stranger of the machine that found the socket's name.
-void visit(Process& process, const std::string& words) {
+void visit(SharingProcess& process, const std::string& words) {
   using Local = asio::local::stream_protocol;
   Local::socket socket(process.io);
   const std::string name = std::string(1, '\0') + "grapevine-" + process.edges->door();
@@ -84,7 +84,7 @@ void visit(Process& process, const std::string& words) {
 /// Connects from another process of this machine, as `user`, to peer 1's socket, and claims to be
 /// its neighbour 0 with all correct data. Returns 3 if it got memory, 0 if not, and another number
 /// if it could not connect.
-int fate_of_visitor(Process& one, uid_t user) {
+int fate_of_visitor(SharingProcess& one, uid_t user) {
   const std::string name = std::string(1, '\0') + "grapevine-" + one.edges->door();
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -118,8 +118,8 @@ TEST(SharedEdges, GiveNoMemoryToAnotherUserOfTheMachine) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   constexpr uid_t nobody = 65534;
   for (const uid_t user : {uid_t{0}, nobody}) {
-    Process zero(0, 10, 1);
-    Process one(1, 11, 0);
+    SharingProcess zero(0, 10, 1);
+    SharingProcess one(1, 11, 0);
     one.edges->met(0, zero.hello());
     EXPECT_EQ(fate_of_visitor(one, user), user == nobody ? 0 : 3) << user;
     EXPECT_FALSE(open(one, 0));
@@ -127,8 +127,8 @@ TEST(SharedEdges, GiveNoMemoryToAnotherUserOfTheMachine) {
 }
 
 TEST(SharedEdges, TwoThatMeetOpenTheirEdgeAndLend) {
-  Process a(0, 10, 1);
-  Process b(1, 11, 0);
+  SharingProcess a(0, 10, 1);
+  SharingProcess b(1, 11, 0);
   meet(a, b);
   ASSERT_TRUE(until(a, b, [&] { return open(a, 1) && open(b, 0); }));
   const std::shared_ptr<Buffer> sent = a.pool.acquire(4096);
@@ -142,8 +142,8 @@ TEST(SharedEdges, TwoThatMeetOpenTheirEdgeAndLend) {
 }
 
 TEST(SharedEdges, TheEndOfAProcessShutsItsEdges) {
-  auto a = std::make_unique<Process>(0, 10, 1);
-  Process b(1, 11, 0);
+  auto a = std::make_unique<SharingProcess>(0, 10, 1);
+  SharingProcess b(1, 11, 0);
   meet(*a, b);
   ASSERT_TRUE(until(*a, b, [&] { return open(*a, 1) && open(b, 0); }));
   a.reset();
@@ -151,11 +151,11 @@ TEST(SharedEdges, TheEndOfAProcessShutsItsEdges) {
 }
 
 TEST(SharedEdges, ASuccessorOpensTheEdgeAgain) {
-  auto a = std::make_unique<Process>(0, 10, 1);
-  Process b(1, 11, 0);
+  auto a = std::make_unique<SharingProcess>(0, 10, 1);
+  SharingProcess b(1, 11, 0);
   meet(*a, b);
   ASSERT_TRUE(until(*a, b, [&] { return open(*a, 1) && open(b, 0); }));
-  a = std::make_unique<Process>(0, 12, 1);
+  a = std::make_unique<SharingProcess>(0, 12, 1);
   meet(*a, b);
   EXPECT_TRUE(until(*a, b, [&] { return open(*a, 1) && open(b, 0); }));
 }
@@ -178,8 +178,8 @@ void do_at_once(const std::function<void()>& job) {
 }
 
 TEST(SharedEdges, ARegionIsLockedForADeviceUntilItsProcessEndsAndNothingIsHeld) {
-  auto a = std::make_unique<Process>(0, 10, 1);
-  Process b(1, 11, 0);
+  auto a = std::make_unique<SharingProcess>(0, 10, 1);
+  SharingProcess b(1, 11, 0);
   const auto locks = std::make_shared<CountedLocks>();
   ASSERT_TRUE(b.edges->lock_for(locks, do_at_once));
   EXPECT_EQ(locks->ours, 1);
@@ -202,8 +202,8 @@ TEST(SharedEdges, ARegionIsLockedForADeviceUntilItsProcessEndsAndNothingIsHeld) 
 }
 
 TEST(SharedEdges, WhereADeviceRefusesOurRegionNothingIsLocked) {
-  Process a(0, 10, 1);
-  Process b(1, 11, 0);
+  SharingProcess a(0, 10, 1);
+  SharingProcess b(1, 11, 0);
   const auto locks = std::make_shared<CountedLocks>();
   locks->refuses = true;
   EXPECT_FALSE(b.edges->lock_for(locks, do_at_once));
@@ -216,8 +216,8 @@ TEST(SharedEdges, WhereADeviceRefusesOurRegionNothingIsLocked) {
 TEST(SharedEdges, WhoTellsNoneOfItsDoorsIsNotVisited) {
   for (const char* door : {"", "../../elsewhere", "0123456789abcdef0123456789abcdeg"}) {
     SCOPED_TRACE(door);
-    Process a(0, 10, 1);
-    Process b(1, 11, 0);
+    SharingProcess a(0, 10, 1);
+    SharingProcess b(1, 11, 0);
     Hello lies = b.hello();
     lies.door = door;
     a.edges->met(1, lies);
@@ -229,8 +229,8 @@ TEST(SharedEdges, WhoTellsNoneOfItsDoorsIsNotVisited) {
 
 /// The process at the socket is not the one that the link met.
 TEST(SharedEdges, AnotherProcessBehindTheDoorIsNotBelieved) {
-  Process a(0, 10, 1);
-  Process b(1, 11, 0);
+  SharingProcess a(0, 10, 1);
+  SharingProcess b(1, 11, 0);
   Hello other = b.hello();
   other.incarnation = 99;
   a.edges->met(1, other);
@@ -240,8 +240,8 @@ TEST(SharedEdges, AnotherProcessBehindTheDoorIsNotBelieved) {
 }
 
 TEST(SharedEdges, VisitorsWithoutAnOfferChangeNothing) {
-  Process a(0, 10, 1);
-  Process b(1, 11, 0);
+  SharingProcess a(0, 10, 1);
+  SharingProcess b(1, 11, 0);
   for (int k = 0; k < 100; ++k) {
     visit(a, std::string(static_cast<std::size_t>(k), 'x'));
     a.io.run_for(std::chrono::milliseconds(1));
