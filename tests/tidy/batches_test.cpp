@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the position after the declaration that begins at `at`: after its `;`, or after the body
-/// of a function.
+/// Returns the position after the `;` of the declaration that begins at `at`, or after the body if
+/// it is a function.
 std::size_t end_of_declaration(Tokens tokens, std::size_t at) {
   bool function = false;
   for (; at < tokens.size() && !tokens[at].is(";"); ++at) {
@@ -108,8 +108,7 @@ std::vector<std::vector<File>> batches() {
   return found;
 }
 
-/// The compiler takes a function of another source for the source's own if it fits better, and says
-/// nothing.
+/// If a function of another source fits a call better, the compiler takes it without a warning.
 TEST(Batches, NoTwoSourcesOfABatchShareAName) {
   const std::vector<std::vector<File>> all = batches();
   if (all.empty()) GTEST_SKIP() << "GV_BATCHES is off: each source is compiled alone";
