@@ -46,16 +46,16 @@ TEST(PlayedMemory, IsTakenAsTheBatchNeeds) {
   EXPECT_GT(megabytes_at(64), 110) << "it is measured";
 }
 
-constexpr std::size_t everything = std::size_t{1} << 30;
+constexpr std::size_t gibibyte = std::size_t{1} << 30;
 
 /// A tenth of the pictures, of 3 KB each.
 TEST(PlayedMemory, HoldsThePeersOwnRowsAlone) {
   const Share share = coloured_pictures();
   const std::size_t before = live_device_bytes();
   const std::vector<std::uint32_t> own{3, 90, 17, 4, 55, 21, 70, 71, 99, 0};
-  const Samples some(share.train, own, 2, everything);
+  const Samples some(share.train, own, 2, gibibyte);
   const std::size_t of_some = live_device_bytes() - before;
-  const Samples all(share.train, share.rows, 2, everything);
+  const Samples all(share.train, share.rows, 2, gibibyte);
   const std::size_t of_all = live_device_bytes() - before - of_some;
   EXPECT_GT(of_all, 300'000U);
   EXPECT_LT(of_some, 40'000U);
@@ -66,7 +66,7 @@ TEST(PlayedMemory, RowsAreStreamedWhereAnotherPeerTookTheRoom) {
   const std::size_t before = live_device_bytes();
   host_cuda::fail_allocation(2);  // the pictures, after their means and deviations
   testing::internal::CaptureStderr();
-  const Samples samples(share.train, share.rows, 2, everything);
+  const Samples samples(share.train, share.rows, 2, gibibyte);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("sent with each minibatch instead"),
             std::string::npos);
   EXPECT_FALSE(samples.resident());
