@@ -20,7 +20,7 @@ target_link_libraries(grapevine_library PRIVATE gv_embed fmt::fmt)
 # The C++ library of whoever loads it may be older, and none of its own is seen outside.
 target_link_options(grapevine_library PRIVATE -static-libstdc++ -static-libgcc
   LINKER:--version-script=${GV_LIBRARY_SYMBOLS} LINKER:--no-undefined LINKER:--as-needed LINKER:--gc-sections
-  LINKER:-z,muldefs)   # no_models.cpp, before what it replaces
+  LINKER:-z,muldefs)   # no_models.cpp comes first and replaces what the archives define
 # Functions that are the same, as those of one template for two types of one layout, are kept once. Gold alone does it.
 include(CheckLinkerFlag)
 check_linker_flag(CXX "-fuse-ld=gold;LINKER:--icf=safe" GV_FOLDS_FUNCTIONS)

@@ -71,7 +71,8 @@ function(gv_batches target)
   endif()
 endfunction()
 
-# gv_alone(sources...): they are compiled one by one.
+# gv_alone(sources...): they are compiled one by one. So must all that another source of a link replaces, as sources of one
+# batch with it would go on to call the old one.
 function(gv_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -53,9 +53,9 @@ const CLI::App& named_command(const CLI::App& app) {
   return parsed.empty() ? app : named_command(*parsed.front());
 }
 
-std::string split_words(const CLI::App& command) {
+std::string full_name(const CLI::App& command) {
   const CLI::App* group = command.get_parent();
-  return (group == nullptr ? "" : split_words(*group) + " ") + command.get_name();
+  return (group == nullptr ? "" : full_name(*group) + " ") + command.get_name();
 }
 
 /// Names the first argument that the command does not know, and the option that was probably meant.
@@ -74,7 +74,7 @@ std::string unexpected_argument(const CLI::App& command, const std::string& usua
 
 std::string parse_failure(const CLI::App& app, const CLI::Error& error) {
   const CLI::App& command = named_command(app);
-  const std::string usual_help = split_words(command) + " --help shows the options";
+  const std::string usual_help = full_name(command) + " --help shows the options";
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command.remaining().empty())
     return fmt::format("error: {}\n", unexpected_argument(command, usual_help));
   return fmt::format("error: {}\nhelp:  {}\n", error.what(), usual_help);

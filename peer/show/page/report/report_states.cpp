@@ -59,7 +59,7 @@ std::optional<SharesRow> group_share(const GroupView& view) {
   return row;
 }
 
-std::string state_name(const std::vector<std::string>& hosts, std::uint64_t peer) {
+std::string shown_name(const std::vector<std::string>& hosts, std::uint64_t peer) {
   return peer_name(static_cast<PeerId>(peer), hosts);
 }
 
@@ -113,7 +113,7 @@ std::vector<double> common_window(const std::vector<LaneMoments>& peers) {
 TimelineLane lane_of(const LaneMoments& peer,
                      const std::vector<std::string>& hosts,
                      const std::set<double>& window) {
-  TimelineLane lane{state_name(hosts, peer.peer), {}};
+  TimelineLane lane{shown_name(hosts, peer.peer), {}};
   for (const StoredMoment& m : peer.moments)
     if (window.contains(m.round)) lane.moments.push_back({m.state, m.begin, m.end});
   std::ranges::stable_sort(lane.moments, {}, &TimelineMoment::begin);
@@ -125,7 +125,7 @@ TimelineLane lane_between(const LaneMoments& actor,
                           const std::vector<std::string>& hosts,
                           double begin,
                           double end) {
-  TimelineLane lane{state_name(hosts, actor.peer), {}};
+  TimelineLane lane{shown_name(hosts, actor.peer), {}};
   for (const StoredMoment& m : actor.moments)
     if (m.end > begin && m.begin < end)
       lane.moments.push_back({m.state, std::max(m.begin, begin), std::min(m.end, end)});
@@ -183,7 +183,7 @@ DataTable waiting_table(const WaitGraph& w) {
   if (waits.size() > most) waits.resize(most);
   for (const Wait& wait : waits)
     table.rows.push_back(
-        {state_name(w.hosts, wait.who), state_name(w.hosts, wait.whom), duration_text(wait.late),
+        {shown_name(w.hosts, wait.who), shown_name(w.hosts, wait.whom), duration_text(wait.late),
          duration_text(wait.wire),
          w.seconds > 0 ? fmt::format("{:.1f} %", 100 * (wait.late + wait.wire) / w.seconds) : "-"});
   return table;
@@ -211,7 +211,7 @@ Figure peer_shares_figure(const std::vector<PeerTotals>& peers,
   std::vector<SharesRow> rows;
   if (rounds == 0) return shares_of({}, "");
   for (const PeerTotals& peer : peers) {
-    SharesRow row{.name = state_name(hosts, peer.peer)};
+    SharesRow row{.name = shown_name(hosts, peer.peer)};
     for (std::size_t k = 0; k < n_states; ++k)
       row.seconds[k] = peer.states[k] / static_cast<double>(rounds);
     row.hidden_wire = peer.hidden_wire / static_cast<double>(rounds);

@@ -20,7 +20,7 @@
 namespace gv {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double endless = std::numeric_limits<double>::infinity();
 constexpr std::size_t usual_degree = 16;  ///< default limit for the degree of alternatives
 constexpr std::size_t n_alternatives = 5;
 constexpr PeerId seconds_limit = 1024;  ///< most peers for which rounds are timed
@@ -97,7 +97,7 @@ class Forecaster {
     if (const auto s = averaged.settled(modes)) set_losses(f, *s);
     if (!target_ || !f.excess_local || !averaged.after(modes, 0)) return f;
     const auto rounds = averaged.rounds_to(modes, *target_, forecast_rounds);
-    f.rounds_to_target = rounds ? static_cast<double>(*rounds) : never;
+    f.rounds_to_target = rounds ? static_cast<double>(*rounds) : endless;
     return f;
   }
 
@@ -131,7 +131,7 @@ std::optional<Forecast> first_there(const FleetForecast& f) {
   std::vector<const Forecast*> all{&f.own};
   for (const Forecast& other : f.others) all.push_back(&other);
   if (f.all_reduce) all.push_back(&*f.all_reduce);
-  const auto seconds = [](const Forecast* c) { return c->seconds_to_target().value_or(never); };
+  const auto seconds = [](const Forecast* c) { return c->seconds_to_target().value_or(endless); };
   const Forecast* first = *std::ranges::min_element(all, {}, seconds);
   if (!std::isfinite(seconds(first))) return std::nullopt;
   return *first;
@@ -251,8 +251,8 @@ std::optional<double> Forecast::seconds_to_target() const {
 }
 
 bool better(const Forecast& a, const Forecast& b) {
-  const double loss_a = a.excess_local.value_or(never);
-  const double loss_b = b.excess_local.value_or(never);
+  const double loss_a = a.excess_local.value_or(endless);
+  const double loss_b = b.excess_local.value_or(endless);
   return loss_a != loss_b ? loss_a < loss_b : a.gap > b.gap;
 }
 
